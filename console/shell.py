@@ -212,6 +212,10 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
             stream.flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
+        if fault.ctx is not None and fault.ctx.parent is None:  # `elrcheck` by itself asks what there is
+            with to_stdout() as stream:
+                stream.write(fault.format_message() + "\n")
+            return ExitCode.HOLDS
         print_error(fault.format_message())
         return ExitCode.DID_NOT_RUN
     except click.UsageError as fault:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from elrcheck.lang.source import field_texts
 from elrcheck.report.kinds import every_kind
 from elrcheck.results.any_report import Report
-from elrcheck.results.audit_report import AuditStep
+from elrcheck.results.audit_report import AuditedLog, AuditStep
 from elrcheck.results.check_report import SearchReport
 from elrcheck.results.conform_report import ConformReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
@@ -39,6 +39,8 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
         (AuditStep, name): {"items": {"type": "integer", "minimum": -(2**31)}}
         for name in ("replicas", "adding", "removing", "isr", "elr", "last_known_elr")
     },
+    **{(AuditedLog, name): {"items": {"type": "integer", "minimum": -(2**31)}} for name in ("brokers", "fenced")},
+    **{(AuditedLog, name): {"minimum": -(2**15)} for name in ("metadata_version", "elr_version")},
     (SmallGraph, "states"): {"minItems": 1, "maxItems": MOST_STATES},
 }
 """What a type cannot say of a number or a list; all other numbers count or measure, so they are 0 or more."""

@@ -75,6 +75,16 @@ class AuditedLog(Record, frozen=True):
     """The log ends within a transaction, whose records do not count."""
     incomplete_bytes: int
     """Bytes of an incomplete batch at the end, as a running controller leaves it."""
+    metadata_version: int = 0
+    """Level at the end of the log; 0 if no record sets it."""
+    kafka: str = ""
+    """The line of releases that introduced this metadata.version, such as 4.1; empty if no record sets it."""
+    elr_version: int = 0
+    """Eligible.leader.replicas.version at the end of the log; 0 while ELR is off."""
+    brokers: tuple[int, ...] = ()
+    """Ids of the brokers that are registered at the end of the log."""
+    fenced: tuple[int, ...] = ()
+    """Ids of the fenced brokers among them."""
 
 
 class UnreadRecords(Record, frozen=True):

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import TraceFilters
 from elrcheck.checking.trace_notation import export_loaded
-from elrcheck.commands.trace.query_states import evaluate
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.dot import dot
@@ -25,6 +24,7 @@ from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import reached, violations, with_truths
+from elrcheck.traces.watched import watched
 
 UNFILTERED = TraceFilters()
 WHOLE = ("trace", "tla", "itf")
@@ -45,7 +45,8 @@ def show(
     """
     plain, view, number = subject.plain, subject.view, len(subject.labels)
     first, last = _range(filters, number)
-    evaluations = evaluate(subject, expressions, first, last)
+    states = subject.states[first - 1 : last + 1]
+    evaluations = watched(subject.model, subject.config, states, expressions, "--eval", first)
     if save is not None:
         write_trace(save, subject.followed, subject.model.state_ty)
     return TraceReport(

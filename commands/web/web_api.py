@@ -28,6 +28,7 @@ CACHED_SPACES = 4
 """Configurations whose states are remembered."""
 MOST_WORD = 2000
 MOST_STATES = 50_000_000
+MOST_WATCHED = 12
 
 
 class Explorer(PageAnswers):
@@ -98,13 +99,16 @@ class Explorer(PageAnswers):
         )
 
     def _state(self, body: Node) -> WebState:
-        body.object(("model", "path"), ("at",))
+        body.object(("model", "path"), ("at", "watch"))
         space = self._space(self._selection(body["model"]))
         path = space.follow(_words(body["path"]))
         at = body.maybe("at", Node.natural, len(path.labels))
         if at > len(path.labels):
             raise UsageFault("no-state", f"there is no state {at}", help=f"the path has {len(path.labels)} steps")
-        return web_state(space, path, at)
+        expressions = body.maybe("watch", Node.texts, ())
+        if len(expressions) > MOST_WATCHED:
+            body["watch"].fail(f"at most {MOST_WATCHED} expressions can be watched")
+        return web_state(space, path, at, expressions)
 
     def _read(self, body: Node) -> WebTrace:
         body.object(("text", "name", "model"))

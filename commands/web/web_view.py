@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elrcheck.commands.web.state_space import FollowedSpace, Path
@@ -16,10 +16,14 @@ from elrcheck.stored_traces.tracefile import encode_value
 from elrcheck.traces.describe import arguments, because, changes, first_sentence, leaves, spelled, trace_view
 from elrcheck.traces.scenes import refused, rule, sentence
 from elrcheck.traces.violation import explain
+from elrcheck.traces.watched import watched
 
 
-def web_state(space: FollowedSpace, path: Path, at: int) -> WebState:
-    """Describe the state after `at` steps of a path, and the whole path around it."""
+def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[str] = ()) -> WebState:
+    """Describe the state after `at` steps of a path, and the whole path around it.
+
+    expressions: modelling language, evaluated in every state of the path.
+    """
     ty, here = space.model.state_ty, path.upto(at)
     state, before = here.states[-1], here.states[-2] if at else None
     every = trace_view(space.model, path.states, path.labels, path.repro)
@@ -45,6 +49,7 @@ def web_state(space: FollowedSpace, path: Path, at: int) -> WebState:
         choices=tuple(_choices(space, state)),
         properties=tuple(_judged(space, fn, before, state) for fn in _every(space)),
         beyond=not space.plain.within(state),
+        watched=watched(space.model, space.config, path.states, expressions, "watch"),
         starts=len(space.starts),
     )
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.audit.builds import NONE, Repairs
+from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.kafka.audit.rules import INVISIBLE, RULES
-from elrcheck.kafka.log.cluster_state import PartitionKey
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA, ClusterState, PartitionKey
 from elrcheck.kafka.log.history import ReadSoFar, UnreadCount
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.metadata_records import Unread
@@ -31,6 +31,22 @@ class RecordShares:
     not_asked: int = 0
 
 
+@dataclass(frozen=True)
+class ClusterAtEnd:
+    """What a log says about the cluster at its end: levels of features, 0 if no record sets one, and brokers."""
+
+    metadata_version: int = 0
+    elr_version: int = 0
+    brokers: tuple[int, ...] = ()
+    fenced: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, state: ClusterState) -> ClusterAtEnd:
+        features = state.features
+        brokers = tuple(sorted(state.brokers))
+        return cls(features.get(METADATA, 0), features.get(ELR_FEATURE, 0), brokers, state.fenced_brokers())
+
+
 @dataclass
 class LogFindings:
     """Of one log, or of some of its partitions. partitions: how many there are at its end."""
@@ -42,6 +58,7 @@ class LogFindings:
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
     records: RecordShares = field(default_factory=RecordShares)
+    cluster: ClusterAtEnd = ClusterAtEnd()
 
     def sort(self) -> None:
         place = {path: number for number, path in enumerate(self.log.files)}
@@ -63,6 +80,11 @@ class LogFindings:
             aborted_transactions=read.transactions_aborted,
             open_transaction=read.transaction_open,
             incomplete_bytes=self.incomplete_bytes,
+            metadata_version=self.cluster.metadata_version,
+            kafka=line_in_words(self.cluster.metadata_version) if self.cluster.metadata_version else "",
+            elr_version=self.cluster.elr_version,
+            brokers=self.cluster.brokers,
+            fenced=self.cluster.fenced,
         )
 
 

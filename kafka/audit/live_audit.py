@@ -22,8 +22,8 @@ from elrcheck.kafka.audit.next_step import StepConditions, next_signs
 from elrcheck.kafka.audit.rules import INVISIBLE_LIVE
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
-from elrcheck.kafka.live.snapshot import METADATA, ClusterSnapshot, take_snapshot
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE
+from elrcheck.kafka.live.snapshot import ClusterSnapshot, take_snapshot
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
 
 PAUSE = 1.0
@@ -96,7 +96,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
         metadata_version=state.features[METADATA],
         elr_version=state.features.get(ELR_FEATURE, 0),
         brokers=tuple(sorted(state.brokers)),
-        fenced=tuple(sorted(broker for broker, stored in state.brokers.items() if stored.fenced)),
+        fenced=state.fenced_brokers(),
         topics=len(state.topics),
         reassignments=snapshot.reassignments,
         offset=snapshot.offset,

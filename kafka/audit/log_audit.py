@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from elrcheck.kafka.audit.builds import NONE, Repairs
-from elrcheck.kafka.audit.findings import LogFindings
+from elrcheck.kafka.audit.findings import ClusterAtEnd, LogFindings
 from elrcheck.kafka.audit.flag_list import FlagList, RecordPlace
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.kafka.audit.known_changes import KnownChanges
@@ -85,6 +85,7 @@ class LogAudit:
             self.damage,
             self.incomplete_bytes,
             self._check.counted,
+            ClusterAtEnd.of(self.history.state),
         )
         findings.sort()
         return findings

@@ -21,6 +21,7 @@ from elrcheck.kafka.log.cluster_state import (
     ELR_FEATURE,
     EVERY_BROKER,
     LOST,
+    METADATA,
     MIN_ISR,
     TOPIC,
     UNASSIGNED,
@@ -29,7 +30,6 @@ from elrcheck.kafka.log.cluster_state import (
 from elrcheck.kafka.log.metadata_records import MetadataRecord
 from elrcheck.kafka.partition_questions import NO_LEADER
 
-METADATA = "metadata.version"
 UNCLEAN = "unclean.leader.election.enable"
 BEHIND = 5.0
 """Seconds. A broker reads new metadata at least twice a second, because the controller writes that often."""

@@ -18,6 +18,7 @@ from elrcheck.kafka.log.partition_shapes import StoredPartition as StoredPartiti
 from elrcheck.kafka.log.record_table import NO_UUID
 from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery
 
+METADATA = "metadata.version"
 ELR_FEATURE = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
 TOPIC, BROKER = 2, 4
@@ -96,6 +97,10 @@ class ClusterState:
     @property
     def elr_enabled(self) -> bool:
         return self.features.get(ELR_FEATURE, 0) > 0
+
+    def fenced_brokers(self) -> tuple[int, ...]:
+        """Return the ids of the registered brokers that are fenced, in order."""
+        return tuple(sorted(broker for broker, stored in self.brokers.items() if stored.fenced))
 
     def name_of(self, key: PartitionKey) -> str:
         """Return the name of its topic, or the id if no record names it."""
@@ -268,7 +273,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _level(features: tuple[Fields, ...]) -> int:
-    return max((f["maxSupportedVersion"] for f in features if f["name"] == "metadata.version"), default=0)
+    return max((f["maxSupportedVersion"] for f in features if f["name"] == METADATA), default=0)
 
 
 def _or_else(value: Ids | None, otherwise: Ids) -> Ids:

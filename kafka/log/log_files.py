@@ -113,12 +113,21 @@ def _files_of(path: Path) -> list[Path]:
         return [path]
     try:
         for folder in (path, path / FOLDER):
-            files = sorted(folder.iterdir()) if folder.is_dir() else []
-            if named := [file for file in files if is_named_as_log(file.name)]:
+            if named := _named_in(folder):
                 return named
+        below = sorted(path.iterdir())
+        if named := [file for folder in below for file in _named_in(folder / FOLDER)]:
+            return named
+        fits = any(_named_in(folder) for folder in below)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
-    raise UsageFault("log-unreadable", "the folder has no metadata log", where=str(path), help=WHAT_IT_IS)
+    help = f"if its subfolders are metadata logs, name them: {path}/*" if fits else WHAT_IT_IS
+    raise UsageFault("log-unreadable", "the folder has no metadata log", where=str(path), help=help)
+
+
+def _named_in(folder: Path) -> list[Path]:
+    """Return the files of a folder that are named as Kafka names segments and snapshots; none if it is no folder."""
+    return sorted(file for file in folder.iterdir() if is_named_as_log(file.name)) if folder.is_dir() else []
 
 
 def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:

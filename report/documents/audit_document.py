@@ -61,7 +61,7 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
     if report.interrupted:
         yield Line("interrupted: this is a partial report, of what was read until then")
     if detail >= 0:
-        yield from _logs(report)
+        yield from _logs(report, detail)
     for repair in report.repaired:
         yield Line(repair_in_words(repair))
     if report.invisible:
@@ -91,6 +91,23 @@ def invisible_in_words(report: AuditReport) -> str:
     names = ", ".join(each.finding for each in report.invisible)
     here = "a metadata log" if report.cluster is None else "a cluster as it is now"
     return f"cannot be seen in {here}: {names}, which lose acknowledged records (`elrcheck assess` says more)"
+
+
+def needs_a_look(log: AuditedLog, report: AuditReport) -> bool:
+    """Return whether the log has a flag or damage, or ends before it should."""
+    flagged = any(flag.log == log.name for flag in report.flags)
+    return flagged or log.open_transaction or any(damage.path in log.files for damage in report.damage)
+
+
+def version_in_words(log: AuditedLog) -> str:
+    """Return the level of metadata.version, with the release that it belongs to."""
+    return f"{log.metadata_version} (Kafka {log.kafka})" if log.metadata_version else "not in the log"
+
+
+def brokers_in_words(log: AuditedLog) -> str:
+    """Return the ids of the brokers, the fenced ones named."""
+    fenced = f" (fenced: {', '.join(map(str, log.fenced))})" if log.fenced else ""
+    return (", ".join(map(str, log.brokers)) or "none") + fenced
 
 
 def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
@@ -135,8 +152,9 @@ def _several(number: int, noun: str) -> str:
     return several(number, noun, written=grouped(number))
 
 
-def _logs(report: AuditReport) -> Iterator[Block]:
-    for log in report.logs:
+def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
+    listed = [log for log in report.logs if detail > 0 or len(report.logs) == 1 or needs_a_look(log, report)]
+    for log in listed:
         span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
         facts = [_several(log.records, "record"), span, _several(log.partitions, "partition")]
         changes = log.explained + log.unexplained
@@ -148,6 +166,12 @@ def _logs(report: AuditReport) -> Iterator[Block]:
         if log.incomplete_bytes:
             facts.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
         yield Line(f"{log.name}: {', '.join(facts)}")
+        elr = "ELR on" if log.elr_version else "ELR off"
+        yield Labelled("", f"metadata.version {version_in_words(log)}, {elr}, brokers {brokers_in_words(log)}")
+    if rest := len(report.logs) - len(listed):
+        records = sum(log.records for log in report.logs) - sum(log.records for log in listed)
+        more = "log" if len(listed) == 0 else "more log"
+        yield Line(f"{_several(rest, more)} without a flag, {_several(records, 'record')}; --verbose lists them")
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"

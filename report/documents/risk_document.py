@@ -2,7 +2,7 @@
 
 Kafka 4.1.2, replication factor 3, min.insync.replicas 2, acks=all, ELR on, unclean election off
 LOST         2 reassignments and an orderly stop
-             because of F-20: The ELR keeps brokers that are no longer replicas (docs/findings/F-20.md)
+             because of F-20: The ELR keeps brokers that are no longer replicas (`elrcheck show F-20`)
              1. Replicas 0, 1, 2 are in sync, and broker 0 leads.
 UNAVAILABLE  a kill and a reassignment: F-20
 """
@@ -111,11 +111,11 @@ def up_to(most: int) -> str:
     return "1 event" if most == 1 else f"up to {most} events"
 
 
-def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
+def causes_in_words(answer: RiskAnswer) -> str:
     """Return the causes of an answer in a sentence."""
     reasons = []
     for cause in answer.causes:
-        page = f" ({cause.page})" if pages and cause.page else ""
+        page = f" (`elrcheck show {cause.finding}`)" if cause.page else ""
         sure = "" if cause.confirmed or cause.kind == "unknown" else ", by this story"
         reasons.append(f"{cause.finding}: {cause.text}{page}{sure}" if cause.finding else f"{cause.text}{sure}")
     return "; and ".join(reasons)

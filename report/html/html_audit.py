@@ -1,25 +1,91 @@
-"""Contents of the page of `elrcheck audit`: the flags of each log, and time lines of flagged partitions."""
+"""Contents of the page of `elrcheck audit`: topics and logs, then the flags and time lines of each flagged log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from elrcheck.report.document import Document
+from elrcheck.report.documents.audit_document import brokers_in_words, needs_a_look, version_in_words
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
-NOW = ("partition", "severity", "rule", "finding", "what is so")
-FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is so", "until", "file", "byte")
+TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not resolved", "log")
+LOGS = ("log", "flags", "metadata.version", "ELR", "brokers", "partitions", "records", "offsets")
+NOW = ("partition", "severity", "rule", "finding", "condition")
+FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "condition", "until", "file", "byte")
 
 
 def audit_parts(report: AuditReport, document: Document) -> Iterable[PagePart]:
-    """Return a part for each log, or one for the cluster."""
+    """Return an overview of topics and logs, and a part for each log with a flag or damage; or one for a cluster."""
     if report.cluster is not None:
         return (_cluster(report.cluster, report),)
-    return tuple(_part(f"l{number}", log, report) for number, log in enumerate(report.logs, 1))
+    names = _short_names(report)
+    parts = [
+        _part(f"l{number}", names[log.name], log, report)
+        for number, log in enumerate(report.logs, 1)
+        if needs_a_look(log, report)
+    ]
+    return (_overview(report, names), *parts)
+
+
+def _short_names(report: AuditReport) -> Mapping[str, str]:
+    """Return the names of the logs without the folder that contains all of them."""
+    names = [log.name for log in report.logs]
+    if len(names) == 1:
+        return {name: name for name in names}
+    shared = posixpath.commonpath(names) if len({name[:1] == "/" for name in names}) == 1 else ""
+    return {name: posixpath.relpath(name, shared or ".") for name in names}
+
+
+def _overview(report: AuditReport, names: Mapping[str, str]) -> PagePart:
+    topics = _topics(report, names)
+    note = _note(len(topics)) or ("" if topics else "No partition is flagged.")
+    width = len(TOPICS) if len(names) > 1 else len(TOPICS) - 1
+    grids = [
+        Grid("Topics", TOPICS[:width], tuple(row[:width] for row in topics[:MOST_ROWS]), note),
+        *_remedies(report.flags),
+    ]
+    flags = Counter(flag.log for flag in report.flags)
+    worst_first = sorted(report.logs, key=lambda log: -flags[log.name])
+    logs = tuple(
+        (
+            names[log.name],
+            str(flags[log.name]),
+            version_in_words(log),
+            "on" if log.elr_version else "off",
+            brokers_in_words(log),
+            f"{log.partitions:,}",
+            f"{log.records:,}",
+            "none" if log.first_offset is None else f"{log.first_offset} to {log.last_offset}",
+        )
+        for log in worst_first[:MOST_ROWS]
+    )
+    grids.append(Grid("Logs", LOGS, logs, _note(len(report.logs))))
+    return PagePart("overview", "Overview", _repairs(report), grids=tuple(grids))
+
+
+def _topics(report: AuditReport, names: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """Return a row for each flagged topic of a log, the worst first."""
+    of_topic: dict[tuple[str, str], list[AuditFlag]] = {}
+    for flag in sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity)):
+        of_topic.setdefault((flag.topic, flag.log), []).append(flag)
+    return tuple(
+        (
+            topic,
+            flags[0].severity,
+            ", ".join(dict.fromkeys(flag.hazard for flag in flags if flag.hazard is not None)),
+            ", ".join(dict.fromkeys(flag.rule for flag in flags)),
+            str(len({flag.partition for flag in flags})),
+            str(sum(flag.until is None for flag in flags)),
+            names[log],
+        )
+        for (topic, log), flags in of_topic.items()
+    )
 
 
 def _cluster(cluster: AuditedCluster, report: AuditReport) -> PagePart:
@@ -51,14 +117,16 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     return (("repaired", text),) if text else ()
 
 
-def _part(key: str, log: AuditedLog, report: AuditReport) -> PagePart:
+def _part(key: str, name: str, log: AuditedLog, report: AuditReport) -> PagePart:
     span = "none" if log.first_offset is None else f"{log.first_offset} to {log.last_offset}"
     facts = [
         ("records", f"{log.records:,}"),
         ("offsets", span),
         ("partitions", f"{log.partitions:,}"),
+        ("metadata.version", version_in_words(log)),
+        ("ELR", "on" if log.elr_version else "off"),
+        ("brokers", brokers_in_words(log)),
         ("files", ", ".join(log.files)),
-        *_repairs(report),
     ]
     lines = [line for line in report.timelines if line.log == log.name]
     pictures = []
@@ -69,7 +137,7 @@ def _part(key: str, log: AuditedLog, report: AuditReport) -> PagePart:
             if (flag.log, flag.topic, flag.partition) == (log.name, line.topic, line.partition)
         ]
         pictures.append(lane_picture(f"{key}-p{number}", line, of_line))
-    return PagePart(key, log.name, tuple(facts), grids=tuple(_grids(log, report)), lanes=tuple(pictures))
+    return PagePart(key, name, tuple(facts), grids=tuple(_grids(log, report)), lanes=tuple(pictures))
 
 
 def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
@@ -92,7 +160,6 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
         for f in flags[:MOST_ROWS]
     )
     grids = [Grid("Flags", FLAGS, rows, _note(len(flags)) or ("" if flags else "No partition is flagged."))]
-    grids += _remedies(flags)
     if damage:
         places = tuple((str(d.offset), d.path, str(d.position), d.message) for d in damage[:MOST_ROWS])
         grids.append(Grid("Damage", ("offset", "file", "byte", "what"), places, _note(len(damage))))

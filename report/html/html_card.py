@@ -33,6 +33,12 @@ MOST_DIFFERENCES = 3
 """Differences from a baseline that the card names."""
 MOST_LEFT = 6
 """The most names on a card of what its proof does not cover."""
+SEVERITY_IN_WORDS = {
+    "critical": "acknowledged records are lost, or orderly operations can lose them",
+    "high": "a partition is unavailable, or one failure away from it",
+    "medium": "a partition is in a state that can become worse",
+    "low": "there is a note, which leaves the verdict alone",
+}
 NO_IDS = ("action", "arguments")
 """What stands in place of an id where a proof leaves out an action."""
 
@@ -158,10 +164,21 @@ def audit_card(report: AuditReport) -> Card:
         for word in WORST_FIRST
         if words[word]
     )
-    worst = sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity))[:1]
-    sentences = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
+    worst = next((word for word in WORST_FIRST if words[word]), "")
+    sentences = (_worst_in_words(report, worst),) if worst else ()
     partitions = _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")
     return Card(sentences, (*flags, partitions))
+
+
+def _worst_in_words(report: AuditReport, severity: str) -> str:
+    """Return what the worst flags mean, with their topics and findings."""
+    flags = [flag for flag in report.flags if flag.severity == severity]
+    topics = len({(flag.log, flag.topic) for flag in flags})
+    number = f"In {topics:,} {'topic' if topics == 1 else 'topics'}"
+    if topics == 1:
+        number = f"In topic {flags[0].topic}"
+    findings = ", ".join(sorted({flag.hazard for flag in flags if flag.hazard is not None})) or flags[0].rule
+    return f"{number} {SEVERITY_IN_WORDS[severity]}: {findings}."
 
 
 def risk_card(report: RiskReport) -> Card:

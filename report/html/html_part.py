@@ -38,6 +38,8 @@ class Grid(Record, frozen=True):
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     """A sentence above the table."""
+    commands: tuple[str, ...] = ()
+    """Commands to copy, below the table."""
 
 
 class PagePart(Record, frozen=True):

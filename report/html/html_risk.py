@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from elrcheck.report.document import Document
 from elrcheck.report.documents.assess_document import NEAR, span_in_words, titles_of
@@ -18,7 +18,7 @@ from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
-ANSWERS = ("outcome", "events", "why", "shown in", "what to do")
+ANSWERS = ("outcome", "events", "why", "shown in")
 
 
 def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
@@ -75,20 +75,32 @@ def _part(key: str, part: RiskPart) -> PagePart:
     if part.answers:
         rows = tuple(_row(answer) for answer in part.answers)
         grids.append(Grid("Smallest sets of events", ANSWERS, rows))
+    if remedies := _remedies(part.answers):
+        grids.append(Grid("What to do", ("because of", "what to do"), remedies))
     for answer in part.answers:
         if not answer.expected:
             steps = tuple((str(number), text) for number, text in enumerate(answer.story, 1))
-            note = f"Repeat: {answer.command}"
             title = f"After {answer.words}: {WORDS[answer.outcome]}"
-            grids.append(Grid(title, ("step", "story"), steps, note))
+            look = () if answer.trace is None else (f"elrcheck web --trace {answer.trace}",)
+            grids.append(Grid(title, ("step", "story"), steps, commands=(answer.command, *look)))
     if part.outside:
-        others = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
+        others = tuple((one.finding, one.title, one.lost) for one in part.outside)
+        note = f"`elrcheck show {part.outside[0].finding}` describes one of them."
         grids.append(
-            Grid("Known in this release, beyond these events", ("finding", "title", "what is lost", "page"), others)
+            Grid("Known in this release, beyond these events", ("finding", "title", "what is lost"), others, note)
         )
     return PagePart(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
 
 
+def _remedies(answers: Sequence[RiskAnswer]) -> tuple[tuple[str, str], ...]:
+    """Return each remedy once, with the findings or settings that it is about."""
+    causes: dict[str, dict[str, None]] = {}
+    for answer in answers:
+        if answer.remedy:
+            causes.setdefault(answer.remedy, {}).update({cause.finding or cause.text: None for cause in answer.causes})
+    return tuple((", ".join(names), remedy) for remedy, names in causes.items())
+
+
 def _row(answer: RiskAnswer) -> tuple[str, ...]:
     outcome = f"{answer.outcome}, expected" if answer.expected else answer.outcome
-    return outcome, answer.words, causes_in_words(answer), answer.shown, answer.remedy
+    return outcome, answer.words, causes_in_words(answer), answer.shown

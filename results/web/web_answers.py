@@ -9,6 +9,7 @@ from msgspec import field
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
+from elrcheck.results.trace_reports import Evaluation
 from elrcheck.results.trace_view import Argument, Change, Scalar, Step
 
 PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "not reached", "not judged"]
@@ -92,6 +93,8 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
     properties: tuple[Judged, ...]
     beyond: bool
     """The state exceeds the budgets."""
+    watched: tuple[Evaluation, ...] = ()
+    """The values of the watched expressions in every state of the path."""
     starts: int = 1
     """Initial states of the configuration."""
 

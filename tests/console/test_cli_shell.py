@@ -105,12 +105,6 @@ def test_usage_mistakes_exit_with_2(invoke: Invoke, argv: list[str], code: str, 
     assert "Traceback" not in err
 
 
-def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
-    code, out, err = invoke()
-    assert (code, out) == (2, "")
-    assert "Ask about your cluster:" in err and "Look things up:" in err
-
-
 # -------------------------------------------------------------------------------- requests
 
 

@@ -104,3 +104,14 @@ def test_the_formats_listed_are_those_that_can_be_asked_for() -> None:
             if option.name in ("form", "notation", "graph_format") and isinstance(option.type, click.Choice):
                 offered |= {str(choice) for choice in option.type.choices}
     assert offered == set(FORMATS)
+
+
+def test_the_bare_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """Like --help; a group of verbs without a verb did not run."""
+    assert run(cli, []) == 0
+    bare = capsys.readouterr()
+    assert run(cli, ["--help"]) == 0
+    assert (bare.out, bare.err) == (capsys.readouterr().out, "")
+    assert "Ask about your cluster:" in bare.out and "Look things up:" in bare.out
+    assert run(cli, ["export"]) == 2
+    assert capsys.readouterr().out == ""

@@ -11,13 +11,13 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import TraceFilters
 from elrcheck.cli import cli
-from elrcheck.commands.trace.query_states import read_query
 from elrcheck.commands.trace.show import show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
+from elrcheck.traces.watched import read_query
 from support.lost_record import lost_record, stored
 from support.places import SCHEMAS
 
@@ -89,7 +89,7 @@ MISTAKES = {
 def test_mistakes_have_a_place_and_a_remedy(subject: Replayed, text: str) -> None:
     says, help, underline = MISTAKES[text]
     with pytest.raises(UsageFault) as caught:
-        read_query(subject.model, text)
+        read_query(subject.model, text, "--eval")
     fault = caught.value
     assert says in fault.message and help in (fault.help or ""), fault.render()
     assert (fault.excerpt or "").splitlines()[1:] == [underline]

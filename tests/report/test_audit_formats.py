@@ -80,7 +80,8 @@ def test_a_page_has_a_lane_for_each_broker_and_marks_the_flags(lost: AuditReport
     page = assert_sound(lost)
     text = page.text()
     assert "broker 0" in text and "broker 2" in text and "leader epoch" in text
-    assert "critical, ghost-elected (F-20), offset 49" in text and "No partition is flagged." in text
+    assert "critical, ghost-elected (F-20), offset 49" in text
+    assert "In topic c acknowledged records are lost, or orderly operations can lose them: F-20." in text
     roles = {given["class"] for tag, given in page.tags if tag == "rect" and given.get("class")}
     assert {"role leader", "role isr", "role outside", "role replica", "flagged"} <= roles
     marked = [given for _, given in page.tags if given.get("class") == "flagged"]
@@ -88,6 +89,19 @@ def test_a_page_has_a_lane_for_each_broker_and_marks_the_flags(lost: AuditReport
     evil = replace(lost.timelines[0], topic=EVIL)
     flags = tuple(replace(flag, topic=EVIL, message=EVIL) for flag in lost.flags)
     assert "<img" not in html(replace(lost, flags=flags, timelines=(evil,)))
+
+
+def test_a_page_and_the_text_say_little_about_logs_without_a_flag(lost: AuditReport) -> None:
+    """A row in the table of logs; the text counts them, and --verbose lists them."""
+    page = Page(html(lost))
+    (name,) = {flag.log for flag in lost.flags}
+    (healthy,) = (log for log in lost.logs if log.name != name)
+    assert (healthy.kafka, healthy.metadata_version, healthy.elr_version) == ("4.1", 27, 0)
+    number = 1 + [log.name for log in lost.logs].index(name)
+    assert [link for link in page.all("href") if link[:1] == "#" and link != "#main"] == ["#overview", f"#l{number}"]
+    assert page.text().count(Path(healthy.name).name) == 1 and "27 (Kafka 4.1)" in page.text()
+    assert healthy.name not in render(lost, "text") and "1 more log without a flag" in render(lost, "text")
+    assert healthy.name in render(lost, "text", detail=1)
 
 
 def test_time_lines_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 // The page holds its place (model, path, at) and puts it into the URL; the server computes every state from it.
 (() => {
   const by = (id) => document.getElementById(id);
-  const place = { model: null, path: [], at: 0 };
+  const place = { model: null, path: [], at: 0, watch: [] };
   const page = { start: null, now: null, token: 0, timer: 0, search: 0, steps: [] };
 
   const make = trace.make;
@@ -37,6 +37,7 @@
     if (place.model.start) said.set("start", String(place.model.start));
     if (place.path.length) said.set("path", place.path.join("/"));
     if (place.at !== place.path.length) said.set("at", String(place.at));
+    for (const text of place.watch) said.append("watch", text);
     return `#${said}`;
   }
 
@@ -52,7 +53,7 @@
         overrides: named ? said.getAll("set") : base.overrides,
         start: said.has("start") ? Number(said.get("start")) || 0 : named ? 0 : base.start,
       },
-      path, at: Number.isInteger(at) && at >= 0 ? at : path.length,
+      path, at: Number.isInteger(at) && at >= 0 ? at : path.length, watch: said.getAll("watch"),
     };
   }
 
@@ -60,10 +61,11 @@
 
   async function go(next, focus) {
     const token = ++page.token;
-    const answer = await ask("/api/state", next);
+    const watch = next.watch || place.watch;
+    const answer = await ask("/api/state", { ...next, watch });
     if (token !== page.token) return;
     by("fault").textContent = "";
-    Object.assign(place, { model: answer.model, path: answer.path, at: answer.at });
+    Object.assign(place, { model: answer.model, path: answer.path, at: answer.at, watch });
     page.now = answer;
     draw(answer);
     history.replaceState(null, "", link());
@@ -76,6 +78,10 @@
     const to = Math.max(0, Math.min(place.path.length, at));
     return to === place.at ? undefined : go({ model: place.model, path: place.path, at: to });
   });
+  const watch = guarded(async (expressions) => {
+    await go({ model: place.model, path: place.path, at: place.at, watch: expressions });
+    by("expression").value = "";
+  });
   const restart = guarded(() => {
     const overrides = by("overrides").value.split(/\s+/).filter((word) => word);
     return go({ model: { variant: by("variant").value, scope: by("scope").value, overrides, start: by("start").selectedIndex < 0 ? 0 : by("start").selectedIndex }, path: [] });
@@ -85,7 +91,7 @@
     try {
       await go(wanted);
     } catch (fault) {
-      await go({ model: wanted.model, path: [] }).catch(() => go({ model: page.start.model, path: [] }));
+      await go({ model: wanted.model, path: [], watch: [] }).catch(() => go({ model: page.start.model, path: [], watch: [] }));
       fail(fault);
     }
   });
@@ -112,14 +118,13 @@
     held.innerHTML = state.picture; // escaped by the server; the policy of the page allows no script in it
     by("picture").replaceChildren(held.content);
     drawPath(state);
+    drawWatched(state);
     drawLeaves(state, last);
     by("raw").textContent = JSON.stringify(state.state, null, 1);
     drawChoices(state);
     trace.refused(by("refused"), state.refused);
     drawProperties(state);
     drawModel(state.model, state.starts);
-    by("scrub").addEventListener("input", () => jump(Number(by("scrub").value)));
-    trace.choose(by("steps"), jump);
     for (const button of document.querySelectorAll("[data-go]")) {
       const none = ["first", "back"].includes(button.dataset.go) ? state.at === 0 : state.at === state.path.length;
       button.setAttribute("aria-disabled", String(none));
@@ -143,6 +148,34 @@
     box.replaceChildren(held.content);
     trace.mark(box, state.at);
     by("repro").textContent = state.repro ? `On the command line: --repro ${state.repro}` : "";
+  }
+
+  // A row for each expression, a column for each state of the path; of a step, the state that it leads to.
+  function drawWatched(state) {
+    const box = by("watched"), head = make("tr");
+    head.append(make("th", "watched"), ...state.violated.map((_, at) => make("th", String(at), at === state.at ? "here" : "")));
+    for (const cell of head.children) cell.scope = "col";
+    const rows = state.watched.map((one, number) => {
+      const row = make("tr"), name = make("th", `${one.expression} `), drop = make("button", "✕");
+      name.scope = "row";
+      drop.type = "button";
+      drop.setAttribute("aria-label", `Stop watching ${one.expression}`);
+      drop.addEventListener("click", () => watch(place.watch.filter((_, other) => other !== number)));
+      name.append(drop);
+      const values = new Map(one.values.map((given) => [given.at, given]));
+      row.append(name, ...state.violated.map((_, at) => {
+        const given = values.get(at), classes = [at === state.at ? "here" : "", given && given.changed && at ? "changed" : ""];
+        const cell = make("td", given ? given.value ?? "–" : "", classes.filter((word) => word).join(" "));
+        if (given && given.why) cell.title = given.why;
+        return cell;
+      }));
+      return row;
+    });
+    box.hidden = !rows.length;
+    box.querySelector("thead").replaceChildren(head);
+    box.querySelector("tbody").replaceChildren(...rows);
+    const here = box.querySelector("thead .here");
+    if (here && rows.length) box.scrollLeft = Math.max(0, here.offsetLeft - box.clientWidth / 2);
   }
 
   function drawLeaves(state, last) {
@@ -354,6 +387,11 @@
   function listen() {
     by("model").addEventListener("submit", (event) => { event.preventDefault(); restart(); });
     by("hunt").addEventListener("submit", (event) => { event.preventDefault(); hunt(); });
+    by("watch").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = by("expression").value.trim();
+      if (text && !place.watch.includes(text)) watch([...place.watch, text]);
+    });
     by("cancel").addEventListener("click", cancel);
     by("open").addEventListener("click", () => by("file").click());
     by("file").addEventListener("change", (event) => { read(event.target.files[0]); event.target.value = ""; });

@@ -89,6 +89,25 @@ def test_actions_are_taken_with_the_mouse_and_undone(browser: Browser, opened: C
     assert browser.messages() == []
 
 
+def test_a_watched_expression_has_a_value_for_each_state_and_stands_in_the_link(
+    browser: Browser, opened: Callable[[str], None]
+) -> None:
+    opened("#variant=legacy&scope=two-brokers&path=Fence(b=1)")
+    titled(browser, "State 1 of 1")
+    typed = "const e = document.getElementById('expression'); e.value = arguments[0]; e.form.requestSubmit()"
+    browser.run(typed, "len(s.partition.isr)")
+    wait(browser, "return document.querySelectorAll('#watched tbody td').length === 2")
+    values = "return [...document.querySelectorAll('#watched tbody td')].map((cell) => cell.textContent).join(' ')"
+    assert browser.run(values) == "2 1"
+    assert "watch=len" in browser.run("return location.hash")
+    browser.run(typed, "s.nothing")
+    wait(browser, "return document.getElementById('fault').textContent.includes('bad-expression')")
+    assert browser.run(values) == "2 1"
+    browser.click("#watched tbody button")
+    wait(browser, "return document.getElementById('watched').hidden")
+    assert "watch" not in browser.run("return location.hash")
+
+
 def test_the_keyboard_alone_is_enough(browser: Browser, opened: Callable[[str], None]) -> None:
     opened(LINK)
     titled(browser, "State 3 of 3")

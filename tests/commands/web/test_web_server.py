@@ -65,6 +65,18 @@ def test_a_state_is_that_of_the_plain_model(state: Any) -> None:
     assert [one["beyond"] for one in state["choices"]] == [not subject.plain.within(after) for _, after in successors]
 
 
+def test_an_expression_is_watched_along_the_whole_path(client: Client) -> None:
+    """In every state, whichever one the page looks at; of a step, the state that it leads to."""
+    isr, grown = "len(s.partition.isr)", "len(t.broker[0].log) > len(s.broker[0].log)"
+    answer = client.post("/api/state", {**STATE, "at": 1, "watch": [isr, grown]})
+    values = {one["expression"]: [(each["at"], each["value"]) for each in one["values"]] for one in answer["watched"]}
+    assert values == {isr: [(0, "2"), (1, "1"), (2, "1"), (3, "1")], grown: [(1, "false"), (2, "true"), (3, "false")]}
+    refused = client.post("/api/state", {**STATE, "watch": ["s.partition.irs"]})["error"]
+    assert refused["code"] == "bad-expression" and "isr" in refused["help"]
+    many = client.post("/api/state", {**STATE, "watch": ["s.partition.isr"] * 13})["error"]
+    assert "at most 12" in many["message"]
+
+
 def test_an_index_names_the_same_step_as_its_action(client: Client, state: Any) -> None:
     by_index = client.post("/api/state", {"model": LEGACY, "path": state["repro"].split("/")})
     assert by_index == state

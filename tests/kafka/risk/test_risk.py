@@ -202,7 +202,7 @@ def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
 def test_every_format_has_the_answer(report: RiskReport) -> None:
     text = render(report, "text")
     assert "NO LEADER    the partition can stay without a leader after a kill and a reassignment" in text
-    assert "F-20: The ELR keeps brokers that are no longer replicas (docs/findings/F-20.md)" in text
+    assert "F-20: The ELR keeps brokers that are no longer replicas (`elrcheck show F-20`)" in text
     assert max(map(len, text.splitlines())) <= 110
     assert "The ELR keeps brokers" in render(report, "html")
     data = json.loads(render(report, "json"))

@@ -1,30 +1,38 @@
-"""`elrcheck trace show --eval`: evaluate expressions of the modelling language along a trace."""
+"""Expressions of the modelling language that a user watches along a trace: `trace show --eval`, and the explorer."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.lang.load import Model
 from elrcheck.lang.query import Asker, NoValue, Query, QueryError, compile_query
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.results.trace_reports import Evaluated, Evaluation
 from elrcheck.traces.describe import text as in_words
-from elrcheck.traces.replay import Replayed
 
 FEW = 12
 """Maximum number of names that a message lists."""
 
 
-def evaluate(subject: Replayed, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
-    """Return the values around steps `first` to `last`, the state before them included."""
-    queries = [read_query(subject.model, text) for text in expressions]
-    asker = Asker(subject.model, subject.config)
+def watched(
+    model: Model, config: ModelConfig, states: Sequence[Any], expressions: Sequence[str], where: str, first: int = 1
+) -> tuple[Evaluation, ...]:
+    """Return the values of expressions in states that follow each other.
+
+    first: the number of the step from the first state to the second; where: the place of the expressions, for a
+    message.
+    """
+    queries = [read_query(model, text, where) for text in expressions]
+    asker = Asker(model, config)
     return tuple(
-        Evaluation(query.text, query.is_step, tuple(_values(asker, query, subject, first, last))) for query in queries
+        Evaluation(query.text, query.is_step, tuple(_values(asker, query, states, first))) for query in queries
     )
 
 
-def read_query(model: Model, text: str) -> Query:
+def read_query(model: Model, text: str, where: str) -> Query:
     """Parse the expression; raise UsageFault with the position of the error."""
     try:
         return compile_query(model, text)
@@ -39,17 +47,17 @@ def read_query(model: Model, text: str) -> Query:
         if help is None:
             help = "s is the state, t the one after the next step, c the configuration: len(s.partition.isr)"
         raise UsageFault(
-            "bad-expression", str(fault), where="--eval", excerpt=f"{one_line}\n{underline}", help=help
+            "bad-expression", str(fault), where=where, excerpt=f"{one_line}\n{underline}", help=help
         ) from fault
 
 
-def _values(asker: Asker, query: Query, subject: Replayed, first: int, last: int) -> Iterator[Evaluated]:
+def _values(asker: Asker, query: Query, states: Sequence[Any], first: int) -> Iterator[Evaluated]:
     """Return the value of the expression in each state; that of step n has the number of the state it leads to."""
     before: tuple[str | None, str | None] | None = None
-    for number in range(first if query.is_step else first - 1, last + 1):
-        states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)
+    moments = itertools.pairwise(states) if query.is_step else zip(states, strict=True)
+    for number, moment in enumerate(moments, first if query.is_step else first - 1):
         try:
-            value: tuple[str | None, str | None] = (in_words(asker.value(query, *states), query.ty), None)
+            value: tuple[str | None, str | None] = (in_words(asker.value(query, *moment), query.ty), None)
         except NoValue as why:
             value = (None, str(why))
         yield Evaluated(number, *value, changed=value != before)
