@@ -16,6 +16,7 @@ from types import ModuleType
 from elrcheck.base.kept.named_digests import RULES, sources
 from elrcheck.base.kept.store import Store
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.model_digest import model_digest
 
 SOUND = "sound"
 
@@ -31,3 +32,8 @@ def kept_model(modules: Iterable[ModuleType], load: Callable[[bool], Model]) -> 
     if not sound:
         marks.put(origin, SOUND)
     return model.read_from(origin)
+
+
+def with_origin(model: Model) -> Model:
+    """This model of a user's file, compiled as a whole, with its origin: what the file computed when it ran."""
+    return model.read_from(hashlib.sha256(f"{sources('lang')} {model_digest(model)}".encode()).hexdigest())

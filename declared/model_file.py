@@ -15,6 +15,7 @@ from typing import TypeAlias
 from elrcheck.base.documents import read_text
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes
+from elrcheck.declared.kept_model import with_origin
 from elrcheck.lang.compiler.type_rules import check_limits, demand_end
 from elrcheck.lang.load import Model, ProtocolModel, demand_listed
 from elrcheck.lang.source import ModelError
@@ -113,7 +114,7 @@ def _compiled(file: Path, stamps: Stamps) -> Model:
     try:
         if file.is_dir() and declared.modules:
             demand_listed(file, KINDS, declared.modules, f"`modules` of the ProtocolModel in {file / '__init__.py'}")
-        return declared.load()
+        return with_origin(declared.load())
     except ModelError as fault:
         raise _refused(file, fault) from fault
 

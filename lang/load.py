@@ -50,7 +50,7 @@ class Model:
     fns: Mapping[str, Fn]
     induction: Induction = field(default_factory=Induction, compare=False)
     origin: str = field(default="", init=False)
-    """A digest of what the model was read from, if it is as its files have it: a changed copy has none."""
+    """A digest of what the model was read from, or of what it says: a changed copy has none."""
 
     def read_from(self, origin: str) -> Model:
         """This model, with its origin."""

@@ -21,6 +21,7 @@ from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel, build, build_quick
 from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
+from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
@@ -30,14 +31,16 @@ from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
 
+POSITION = "#"
 Row = tuple[str, tuple[int, ...], int, int, int]
 """A node: operation, places of its operands above it in the table, least and greatest value, leaf."""
 Written = bool | int | None | tuple[int, ...] | str
-"""A value of a parameter: as it is, the brokers of a set, or `Acks.ALL` for the member of an enum."""
+"""A value of a parameter: as it is, the brokers of a set, `Acks.ALL` for the member of an enum; else `#7`, its position
+among all values of its type."""
 
 
 class ProgramInstance(Record, frozen=True, array_like=True):
-    """args: the choices of the action's parameters (`_written`); the rest are places of nodes."""
+    """args: the choices of the action's parameters (`_Choices`); the rest are places of nodes."""
 
     action: str
     args: tuple[Written, ...]
@@ -113,17 +116,27 @@ def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numb
     """Return a digest of all that the result of lowering depends on; empty for a model that was changed in memory."""
     if not model.origin or any(model.fns.get(fn.name) is not fn for fn in properties):
         return ""
-    settings = [(part.name, repr(getattr(config, part.name))) for part in fields(config)]
-    names = [fn.name for fn in properties]
-    identity = repr((model.origin, sources("explorer/kernel"), settings, names, sorted(open_numbers.items())))
+    names = [part.name for part in fields(config)]
+    names += [name for cls in type(config).__mro__ for name, part in vars(cls).items() if isinstance(part, property)]
+    settings = [(name, _setting(config, name)) for name in names]
+    checks = [fn.name for fn in properties]
+    identity = repr((model.origin, sources("explorer/kernel"), settings, checks, sorted(open_numbers.items())))
     return hashlib.sha256(identity.encode()).hexdigest()
+
+
+def _setting(config: ModelConfig, name: str) -> str:
+    """Return the value of a field or a property, which may be the limit of a type; a property may have none."""
+    try:
+        return repr(getattr(config, name))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
+        return repr(fault)
 
 
 # ---------------------------------------------------------------------------- to the file, and back
 
 
 def table_of(lowered: Lowered) -> KeptProgram:
-    program = lowered.program
+    program, choices = lowered.program, _Choices(lowered.model, lowered.config)
     nodes = cone(
         [node for check in program.checks if (node := check.node) is not None]
         + [node for instance in program.instances for node in _nodes(instance)]
@@ -143,7 +156,7 @@ def table_of(lowered: Lowered) -> KeptProgram:
         instances=tuple(
             ProgramInstance(
                 one.action,
-                tuple(_written(arg) for arg in one.args),
+                choices.written(one.action, one.args),
                 tuple(place[node.id] for node in one.guards),
                 places(one.updates),
                 tuple(place[node.id] for node in one.within),
@@ -171,7 +184,7 @@ def _restored(
     nodes: list[DagNode] = []
     for op, args, lo, hi, leaf in table.nodes:
         nodes.append(dag.restore(op, tuple(nodes[arg] for arg in args), lo, hi, leaf))
-    enums = {fn.name: fn.source.__globals__ for fn in model.actions}
+    choices = _Choices(model, config)
     opened = parameters(config, open_numbers, model.sizes if open_numbers else frozenset())
     written = len(table.leaves) - len(opened)
     program = Program(
@@ -180,7 +193,7 @@ def _restored(
         instances=tuple(
             Instance(
                 one.action,
-                tuple(_read(arg, enums[one.action]) for arg in one.args),
+                choices.read(one.action, one.args),
                 tuple(nodes[place] for place in one.guards),
                 {leaf: nodes[place] for leaf, place in one.updates},
                 tuple(nodes[place] for place in one.within),
@@ -202,28 +215,50 @@ def _restored(
     return lowered
 
 
-def _written(value: object) -> Written:
-    match value:
-        case None | int():
+class _Choices:
+    """Writes and reads the choices of the parameters of actions."""
+
+    def __init__(self, model: Model, config: ModelConfig) -> None:
+        self._actions, self._config = model.actions_by_name, config
+
+    def written(self, action: str, args: Sequence[object]) -> tuple[Written, ...]:
+        return tuple(self._written(action, place, value) for place, value in enumerate(args))
+
+    def read(self, action: str, args: Sequence[Written]) -> tuple[object, ...]:
+        return tuple(self._read(action, place, value) for place, value in enumerate(args))
+
+    def _written(self, action: str, place: int, value: object) -> Written:
+        match value:
+            case enum.Enum() if self._names(action).get(type(value).__name__) is type(value):
+                return f"{type(value).__name__}.{value.name}"
+            case enum.Enum():
+                pass
+            case None | int():
+                return value
+            case frozenset() if all(type(part) is int for part in value):
+                return tuple(sorted(value))
+        return f"{POSITION}{self._domain(action, place).index(value)}"
+
+    def _read(self, action: str, place: int, value: Written) -> object:
+        """Return the value that was written; the module of the action knows the enum by its name."""
+        if isinstance(value, tuple):
+            return frozenset(value)
+        if not isinstance(value, str):
             return value
-        case frozenset():
-            return tuple(sorted(value))
-        case enum.Enum():
-            return f"{type(value).__name__}.{value.name}"
-    raise TypeError(f"no choice of a parameter: {value!r}")
+        if value.startswith(POSITION):
+            return self._domain(action, place)[int(value.removeprefix(POSITION))]
+        name, _, member = value.partition(".")
+        kind = self._names(action)[name]
+        if not isinstance(kind, type) or not issubclass(kind, enum.Enum):
+            raise ValueError(f"{name} is no enum")
+        return kind[member]
 
+    def _names(self, action: str) -> Mapping[str, object]:
+        return self._actions[action].source.__globals__
 
-def _read(value: Written, names: Mapping[str, object]) -> object:
-    """Return the value that was written; the module of the action knows the enum by its name."""
-    if isinstance(value, tuple):
-        return frozenset(value)
-    if not isinstance(value, str):
-        return value
-    name, _, member = value.partition(".")
-    kind = names[name]
-    if not isinstance(kind, type) or not issubclass(kind, enum.Enum):
-        raise ValueError(f"{name} is no enum")
-    return kind[member]
+    @functools.cache  # noqa: B019  (one for each use of the store)
+    def _domain(self, action: str, place: int) -> Sequence[object]:
+        return domain(self._actions[action].params[place][1], self._config)
 
 
 class _LoweredOnDemand(EvaluatedModel):

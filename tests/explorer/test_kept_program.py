@@ -12,6 +12,7 @@ import pytest
 
 from elrcheck.base.kept.store import Store
 from elrcheck.base.requests import Selection
+from elrcheck.declared.model_file import compiled_model
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel import kept_program
 from elrcheck.explorer.kernel.kept_program import KeptProgram, kept_kernel, kept_lowering
@@ -107,6 +108,67 @@ def test_names_of_guards_are_kept_and_forgotten_by_a_change(folder: Path) -> Non
     again()
     assert fence.guards == names
     assert guard_names(without_guard(fence, names[0])) == names[1:]
+
+
+RAFT = Path(__file__).parents[2] / "protocols" / "agreement" / "raft.py"
+
+
+def test_the_program_of_a_file_is_kept_with_its_messages(folder: Path, lowerings: list[object]) -> None:
+    """Parameters of its actions are records, which have no number of their own."""
+    model = compiled_model(RAFT)
+    made, kept = (kept_lowering(model, model.config(), model.checks) for _ in range(2))
+    assert len(lowerings) == 1
+    assert made.name == kept.name != ""
+    assert numbered_digest(kept.program) == numbered_digest(made.program)
+    assert [one.args for one in kept.program.instances] == [one.args for one in made.program.instances]
+    assert any(dataclasses.is_dataclass(arg) for one in kept.program.instances for arg in one.args)
+
+
+COUNTER = """
+from typing import Annotated
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, config, init, require, state
+from elrcheck.lang.types import nat
+
+STEP = {step}
+
+@config
+class Config:
+    last: int = 5
+
+    @property
+    def most(self) -> int:
+        return {most}
+
+@state
+class State:
+    value: Annotated[int, nat("Value", hi="most")]
+
+@init
+def Init(c: Config) -> State:
+    return State(value=0)
+
+@action
+def Add(c: Config, s: State) -> State:
+    require(s.value + STEP <= c.last, "there is room")
+    return State(value=s.value + STEP)
+
+MODEL = ProtocolModel(State, Config)
+"""
+
+
+def test_what_a_file_computes_is_in_the_name_of_its_program(tmp_path: Path, folder: Path) -> None:
+    def named(step: str, most: str = "self.last", before: str = "") -> str:
+        file = tmp_path / "counter.py"
+        file.write_text(before + COUNTER.format(step=step, most=most))
+        model = compiled_model(file)
+        return kept_lowering(model, model.config(), model.checks).name
+
+    first = named("1")
+    assert first != ""
+    assert named("len('x')", before="# the same, said otherwise\n") == first
+    assert named("1 + len('x')") != first
+    assert named("1", most="self.last + 1") != first
 
 
 def _longer(kept: KeptProgram) -> KeptProgram:
