@@ -246,7 +246,11 @@ class ConformRequest:
 
     kafka: Annotated[
         tuple[str, ...],
-        Option("Release to compare with, such as 4.1.2; Maven gets its jars", metavar="VERSION", group="Kafka"),
+        Option(
+            "Release to compare with, such as 4.1.2; Maven gets its jars; `newest` for the newest that it finds",
+            metavar="VERSION|newest",
+            group="Kafka",
+        ),
     ] = ()
     homes: Annotated[
         tuple[Path, ...], _home_option("Folder of an unpacked Kafka distribution, whose libs are used")

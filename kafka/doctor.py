@@ -149,7 +149,8 @@ def _look_for(
 
 
 def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
-    from elrcheck.kafka.jars import kept_versions
+    from elrcheck.catalogue.evidence.conformance import newest_recorded
+    from elrcheck.kafka.jars import kept_versions, newest_seen
     from elrcheck.kafka.maven import INSTALL_MAVEN, find_maven
 
     name, needed_for = "Kafka's jars", "conform"
@@ -159,6 +160,10 @@ def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
         return DoctorItem(name, "absent", f"no mvn on PATH; {INSTALL_MAVEN}", needed_for)
     ways = [f"by {maven}"] if maven else []
     ways += [f"kept for {', '.join(versions)}"] if versions else []
+    seen = newest_seen(environ)
+    if seen is not None:
+        known = "" if seen[0] == newest_recorded() else f", without a recorded comparison after {newest_recorded()}"
+        ways.append(f"newest release {seen[0]} on {seen[1][:10]}{known}")
     return DoctorItem(name, "ok", "; ".join(ways), needed_for)
 
 

@@ -22,6 +22,7 @@ from elrcheck.kafka.maven import INSTALL_MAVEN, Dependency, MavenFailed, find_ma
 LOGS = re.compile(r"(slf4j-(?!api)|log4j-slf4j|logback)")
 VERSION = re.compile(r"\d+\.\d+\.\d+(-[A-Za-z0-9.]+)?")
 KAFKA = "org.apache.kafka"
+METADATA = re.compile(r"kafka-metadata-(\d+\.\d+\.\d+)\.jar")
 
 
 class Jars(Enum):
@@ -89,6 +90,29 @@ def from_maven(version: str, needed_for: Jars = Jars.CONTROLLER, environ: Mappin
     return ClassPath(version, jars, "Maven")
 
 
+def newest_release(known: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the newest release that Maven finds, by the index of its repository; `known`, if there is no newer one.
+
+    What it finds is kept for `newest_seen`.
+    """
+    environ = os.environ if environ is None else environ
+    try:
+        jars = needed_jars([Dependency(KAFKA, "kafka-metadata", f"[{known},)")], environ)
+    except MavenFailed as failed:
+        raise _fault(f"newer than {known}", failed) from failed
+    version = next((name[1] for jar in jars if (name := METADATA.fullmatch(jar.name))), None)
+    if version is None:
+        raise EnvironmentFault("kafka-jars", f"Maven resolved no Kafka from {known} on")
+    _newest(environ).put(KAFKA, version)
+    return version
+
+
+def newest_seen(environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the newest release that Maven has found, and when that was; None if nobody has looked."""
+    entry = _newest(environ).get(KAFKA)
+    return None if entry is None else (entry.value, entry.origin.when)
+
+
 def kept_class_path(version: str, needed_for: Jars, environ: Mapping[str, str]) -> ClassPath | None:
     """Return what Maven resolved before, if all of it is still there."""
     entry = _store(environ).get(_key(version, needed_for))
@@ -108,6 +132,10 @@ def kept_versions(environ: Mapping[str, str], needed_for: Jars = Jars.CONTROLLER
 
 def _store(environ: Mapping[str, str]) -> Store[tuple[str, ...]]:
     return Store("class-paths", tuple[str, ...], environ=environ)
+
+
+def _newest(environ: Mapping[str, str]) -> Store[str]:
+    return Store("newest-release", str, environ=environ)
 
 
 def _key(version: str, needed_for: Jars) -> str:

@@ -116,6 +116,11 @@ def packaged() -> Conformance:
     return from_text((files("elrcheck.catalogue") / NAME).read_bytes(), Conformance)
 
 
+def newest_recorded() -> str:
+    """Return the newest release of which the packaged comparisons have the controller's classes."""
+    return [entry.kafka for entry in packaged().comparisons if entry.side == SIDES[0]][-1]
+
+
 def compared_with(variant: str) -> tuple[Compared, ...]:
     """Return the packaged comparisons of a variant."""
     return tuple(entry for entry in packaged().comparisons if entry.variant == variant)

@@ -11,14 +11,17 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.configured import partition_config, release_numbers
+from elrcheck.catalogue.evidence.conformance import newest_recorded
 from elrcheck.kafka.conformance.comparison import Team
-from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
+from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, newest_release
 from elrcheck.kafka.kafka_oracle import BrokerOracle, ControllerOracle, Pairs, open_broker_oracle, open_oracle
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
 SCOPE = "two-brokers"
 """Its budgets are no part of a comparison; only the variant's knobs are."""
+NEWEST = "newest"
+"""In place of a version: whatever is newest where Maven looks."""
 HOME = "home:"
 """Before a source that is a folder and not a version."""
 
@@ -42,7 +45,7 @@ def open_broker(source: str, record: Pairs | None = None) -> AbstractContextMana
 
 def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
     """Group the sources of a request by the variant that stands for them; faults show here, not in a worker."""
-    sources = [*request.kafka, *(f"{HOME}{home}" for home in request.homes)]
+    sources = [*(_named(name, progress) for name in request.kafka), *(f"{HOME}{home}" for home in request.homes)]
     if not sources:
         raise UsageFault(
             "usage-missing",
@@ -56,6 +59,18 @@ def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
             variant = request.variant or variant_of(oracle.version)
         by_variant.setdefault(variant, []).append(source)
     return [Team(variant, config_of(variant, request), tuple(of_variant)) for variant, of_variant in by_variant.items()]
+
+
+def _named(name: str, progress: Progress) -> str:
+    """Return a release; for `newest` the one that Maven finds, and say whether it was ever compared."""
+    if name != NEWEST:
+        return name
+    known = newest_recorded()
+    progress.stage("asking Maven for the newest release of Kafka")
+    version = newest_release(known)
+    said = "it is recorded" if version == known else f"not recorded: the newest recorded one is {known}"
+    progress.stage(f"Kafka {version} is the newest release; {said}")
+    return version
 
 
 def config_of(variant: str, request: ConformRequest) -> Config:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, kept_versions
+from elrcheck.kafka.doctor import diagnose
+from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, kept_versions, newest_release, newest_seen
 from support.fake_maven import maven
 
 JARS = ("kafka-clients-4.1.2.jar", "kafka-metadata-4.1.2.jar", "slf4j-api-1.7.36.jar")
@@ -57,6 +59,24 @@ def test_maven_runs_once_for_a_version(tmp_path: Path) -> None:
     assert kept_versions(environ) == ("4.1.2",) and kept_versions(environ, Jars.BROKER) == ()
     from_maven("4.1.2", Jars.BROKER, environ)
     assert (tmp_path / "bin" / "runs").read_text().count("\n") == 2
+
+
+def test_the_newest_release_is_what_maven_finds_from_a_known_one_on(tmp_path: Path) -> None:
+    jar = tmp_path / "kafka-metadata-99.1.0.jar"
+    jar.write_bytes(b"")
+    environ = resolving(tmp_path / "bin", jar)
+    assert newest_seen(environ) is None
+    assert newest_release("4.4.0", environ) == "99.1.0"
+    seen = newest_seen(environ)
+    assert seen is not None and seen[0] == "99.1.0"
+    (row,) = (item for item in diagnose(environ, sys.stdout).items if item.name == "Kafka's jars")
+    assert f"newest release 99.1.0 on {seen[1][:10]}, without a recorded comparison" in row.detail
+    with pytest.raises(EnvironmentFault, match="no Kafka from"):
+        newest_release("4.4.0", maven(tmp_path / "silent", "exit 0"))
+    with pytest.raises(UsageFault, match="no Kafka newer than"):
+        newest_release(
+            "4.4.0", maven(tmp_path / "empty", "echo '[ERROR] Could not find artifact org.apache.kafka:a'; exit 1")
+        )
 
 
 def test_maven_runs_again_if_a_jar_is_gone_or_the_note_is_damaged(tmp_path: Path) -> None:

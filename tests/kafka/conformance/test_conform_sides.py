@@ -12,7 +12,10 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.base.progress import Silent
 from elrcheck.catalogue.configured import release_numbers
+from elrcheck.catalogue.evidence.conformance import newest_recorded
+from elrcheck.kafka.conformance import kafka_source
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
 from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
@@ -230,10 +233,28 @@ def test_a_release_has_the_variant_that_names_it_or_an_older_one() -> None:
 
 
 def test_a_request_names_a_kafka() -> None:
-    from elrcheck.base.progress import Silent
-
     with pytest.raises(UsageFault, match="--kafka VERSION"):
         teams_of(ConformRequest(), Silent())
+
+
+def test_newest_is_the_release_that_maven_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run says whether it is among the recorded ones before it opens its classes."""
+    stages: list[str] = []
+
+    class Staged(Silent):
+        def stage(self, text: str) -> None:
+            stages.append(text)
+
+    def closed(source: str) -> None:
+        raise UsageFault("kafka-version", f"no classes of {source} here")
+
+    monkeypatch.setattr(kafka_source, "open_kafka", closed)
+    known = newest_recorded()
+    for version, said in ((known, "it is recorded"), ("99.0.0", f"the newest recorded one is {known}")):
+        monkeypatch.setattr(kafka_source, "newest_release", lambda older, version=version: version)
+        with pytest.raises(UsageFault, match=f"no classes of {version} here"):
+            teams_of(ConformRequest(kafka=("newest",)), Staged())
+        assert f"Kafka {version} is the newest release" in stages[-2] and said in stages[-2]
 
 
 def test_only_the_variant_itself_is_recorded(tmp_path: Path) -> None:
