@@ -162,8 +162,8 @@ def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
     ways += [f"kept for {', '.join(versions)}"] if versions else []
     seen = newest_seen(environ)
     if seen is not None:
-        known = "" if seen[0] == newest_recorded() else f", without a recorded comparison after {newest_recorded()}"
-        ways.append(f"newest release {seen[0]} on {seen[1][:10]}{known}")
+        gap = "" if seen[0] == newest_recorded() else f", without a recorded comparison after {newest_recorded()}"
+        ways.append(f"newest release {seen[0]} on {seen[1][:10]}{gap}")
     return DoctorItem(name, "ok", "; ".join(ways), needed_for)
 
 

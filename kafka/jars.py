@@ -90,19 +90,19 @@ def from_maven(version: str, needed_for: Jars = Jars.CONTROLLER, environ: Mappin
     return ClassPath(version, jars, "Maven")
 
 
-def newest_release(known: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the newest release that Maven finds, by the index of its repository; `known`, if there is no newer one.
+def newest_release(oldest: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the newest release that Maven finds, by the index of its repository, `oldest` or a later one.
 
     What it finds is kept for `newest_seen`.
     """
     environ = os.environ if environ is None else environ
     try:
-        jars = needed_jars([Dependency(KAFKA, "kafka-metadata", f"[{known},)")], environ)
+        jars = needed_jars([Dependency(KAFKA, "kafka-metadata", f"[{oldest},)")], environ)
     except MavenFailed as failed:
-        raise _fault(f"newer than {known}", failed) from failed
+        raise _fault(f"newer than {oldest}", failed) from failed
     version = next((name[1] for jar in jars if (name := METADATA.fullmatch(jar.name))), None)
     if version is None:
-        raise EnvironmentFault("kafka-jars", f"Maven resolved no Kafka from {known} on")
+        raise EnvironmentFault("kafka-jars", f"Maven resolved no Kafka from {oldest} on")
     _newest(environ).put(KAFKA, version)
     return version
 

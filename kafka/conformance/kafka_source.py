@@ -65,11 +65,11 @@ def _named(name: str, progress: Progress) -> str:
     """Return a release; for `newest` the one that Maven finds, and say whether it was ever compared."""
     if name != NEWEST:
         return name
-    known = newest_recorded()
+    recorded = newest_recorded()
     progress.stage("asking Maven for the newest release of Kafka")
-    version = newest_release(known)
-    said = "it is recorded" if version == known else f"not recorded: the newest recorded one is {known}"
-    progress.stage(f"Kafka {version} is the newest release; {said}")
+    version = newest_release(recorded)
+    verdict = "it is recorded" if version == recorded else f"not recorded: the newest recorded one is {recorded}"
+    progress.stage(f"Kafka {version} is the newest release; {verdict}")
     return version
 
 
