@@ -184,6 +184,7 @@ def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
     """Yield each search and its control; what is the same as for the search before is not repeated."""
     before = ""
     searched = ""
+    noted = ""
     for run in runs:
         note = f"{run.note}: " if run.note else ""
         search = f"{command(run)}   # {note}{broken(run)}"
@@ -191,10 +192,11 @@ def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
             yield search
         searched = search
         if run.control is not None:
-            note = f"{run.control.note}: " if run.control.note else ""
+            note = f"{run.control.note}: " if run.control.note and run.control.note != noted else ""
+            noted = run.control.note
             others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
-            control = f"{note}none of these with {control_options(run)}{others}"
-            yield "#   the same control" if control == before else f"#   control: {control}"
+            control = f"none of these with {control_options(run)}{others}"
+            yield "#   the same control" if control == before else f"#   control: {note}{control}"
             before = control
 
 

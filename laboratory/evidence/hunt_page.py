@@ -55,20 +55,6 @@ def _summary(hunt: Hunt) -> Iterator[str]:
         f"Of {len(hunt.cases)} configurations {broken} break something, {len(violations)} properties in all;"
         f" {unexplained or 'none'} of these {'is' if unexplained == 1 else 'are'} without an explanation."
     )
-    yield from table(("explained by", "properties broken", "configurations"), _counts(hunt))
-
-
-def _counts(hunt: Hunt) -> Iterator[Sequence[str]]:
-    for reason in sorted(
-        {reason for case in hunt.cases for each in case.violations for reason in each.reasons}, key=_order
-    ):
-        numbers = [sum(reason in each.reasons for each in case.violations) for case in hunt.cases]
-        yield SHORT.get(reason, reason), str(sum(numbers)), str(sum(number > 0 for number in numbers))
-
-
-def _order(reason: str) -> tuple[bool, list[int], str]:
-    numbers = [int(part.removeprefix("F-")) for part in reason.split(" + ")] if reason not in DESIGNS else []
-    return reason in DESIGNS, numbers, reason
 
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:

@@ -21,7 +21,7 @@ from support.places import ROOT, copy_package, sources
 EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 READING = (ROOT / "docs" / "reading-the-model.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
-# What the table of extending.md says is asked for, once its examples are typed: tests of seconds.
+# What extending.md says is required, once its examples are typed: tests of seconds.
 ASKED = {
     "tests/documents/test_model_docs.py::test_properties_and_witnesses_are_listed",
     "tests/documents/test_model_docs.py::test_every_action_is_on_exactly_one_page",
@@ -96,7 +96,7 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     assert (document["hazards"][0], document["scenarios"][-1]) == ("F-90", "E-90")
 
 
-def test_the_table_names_tests_that_exist() -> None:
+def test_the_page_names_tests_that_exist() -> None:
     named = set(re.findall(r"`(test_\w+\.py)`", EXTENDING))
     assert {test.split("/")[2].split("::")[0] for test in ASKED} <= named
     assert named <= {path.name for path in (ROOT / "tests").rglob("*.py")}
