@@ -23,7 +23,7 @@ READING = (ROOT / "docs" / "reading-the-model.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 # What extending.md says is required, once its examples are typed: tests of seconds.
 ASKED = {
-    "tests/documents/test_model_docs.py::test_properties_and_witnesses_are_listed",
+    "tests/documents/test_model_docs.py::test_properties_are_listed",
     "tests/documents/test_model_docs.py::test_every_action_is_on_exactly_one_page",
     "tests/documents/test_model_docs.py::test_every_knob_of_the_protocol_is_on_some_page",
     "tests/catalogue/test_catalogue.py::test_knobs_and_budgets_are_all_fields_of_the_configuration",
