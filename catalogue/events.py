@@ -13,7 +13,7 @@ from elrcheck.model.config import Config
 
 
 @dataclass(frozen=True)
-class Event:
+class EventWords:
     """One kind of event: in words for one of them, and for several."""
 
     one: str
@@ -29,32 +29,32 @@ class Event:
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
 
-EVENTS: Mapping[str, Event] = {
-    "acks_one": Event("write with acks=1", "writes with acks=1"),
-    "acks_zero": Event("write with acks=0", "writes with acks=0"),
-    "crashes": Event("crash that loses unflushed records", "crashes that lose unflushed records"),
-    "kills": Event("kill", "kills"),
-    "clean_stops": Event("orderly stop", "orderly stops"),
-    "fences": Event("fencing of a live broker", "fencings of live brokers"),
-    "shrinks": Event("lagging follower", "lagging followers"),
-    "shutdowns": Event("controlled shutdown", "controlled shutdowns"),
-    "shutdown_timeouts": Event("controlled shutdown that times out", "controlled shutdowns that time out"),
-    "unregistrations": Event("unregistration", "unregistrations"),
-    "elections": Event("preferred election", "preferred elections"),
-    "unclean_elections": Event("unclean election by an operator", "unclean elections by an operator"),
-    "reassignments": Event("reassignment", "reassignments"),
-    "min_isr_changes": Event("change of min.insync.replicas", "changes of min.insync.replicas"),
-    "feature_changes": Event("switch of the ELR feature", "switches of the ELR feature"),
-    "directory_changes": Event("move to another log directory", "moves to other log directories"),
-    "directory_failures": Event("failed log directory", "failed log directories"),
-    "directory_losses": Event("lost log directory", "lost log directories"),
-    "failovers": Event("controller failover", "controller failovers"),
-    "late_answers": Event("late AlterPartition answer", "late AlterPartition answers"),
-    "late_fetches": Event("late answer to a fetch", "late answers to fetches"),
-    "early_starts": Event(
+EVENTS: Mapping[str, EventWords] = {
+    "acks_one": EventWords("write with acks=1", "writes with acks=1"),
+    "acks_zero": EventWords("write with acks=0", "writes with acks=0"),
+    "crashes": EventWords("crash that loses unflushed records", "crashes that lose unflushed records"),
+    "kills": EventWords("kill", "kills"),
+    "clean_stops": EventWords("orderly stop", "orderly stops"),
+    "fences": EventWords("fencing of a live broker", "fencings of live brokers"),
+    "shrinks": EventWords("lagging follower", "lagging followers"),
+    "shutdowns": EventWords("controlled shutdown", "controlled shutdowns"),
+    "shutdown_timeouts": EventWords("controlled shutdown that times out", "controlled shutdowns that time out"),
+    "unregistrations": EventWords("unregistration", "unregistrations"),
+    "elections": EventWords("preferred election", "preferred elections"),
+    "unclean_elections": EventWords("unclean election by an operator", "unclean elections by an operator"),
+    "reassignments": EventWords("reassignment", "reassignments"),
+    "min_isr_changes": EventWords("change of min.insync.replicas", "changes of min.insync.replicas"),
+    "feature_changes": EventWords("switch of the ELR feature", "switches of the ELR feature"),
+    "directory_changes": EventWords("move to another log directory", "moves to other log directories"),
+    "directory_failures": EventWords("failed log directory", "failed log directories"),
+    "directory_losses": EventWords("lost log directory", "lost log directories"),
+    "failovers": EventWords("controller failover", "controller failovers"),
+    "late_answers": EventWords("late AlterPartition answer", "late AlterPartition answers"),
+    "late_fetches": EventWords("late answer to a fetch", "late answers to fetches"),
+    "early_starts": EventWords(
         "restarted broker that acts before its registration", "restarted brokers that act before their registration"
     ),
-    "early_writes": Event(
+    "early_writes": EventWords(
         "record that a coordinator writes before the registration of its broker",
         "records that coordinators write before the registration of their brokers",
     ),

@@ -99,7 +99,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Control:
+class ControlRun:
     """The same search with one rule repaired. knobs: what repairs it, on top of the run's.
 
     variant: that of the run, if the file names no other.
@@ -127,7 +127,7 @@ class FindingRun:
     note: MaybeEmpty = ""
     slow: bool = False
     liveness: bool = False
-    control: Control | None = None
+    control: ControlRun | None = None
 
     def checked(self, node: Node) -> FindingRun:
         if bool(self.breaks) != (self.control is not None):

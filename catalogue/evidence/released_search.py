@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED
-from elrcheck.catalogue.finding_file import Control, Finding, FindingRun
+from elrcheck.catalogue.finding_file import ControlRun, Finding, FindingRun
 from elrcheck.catalogue.finding_text import command
 from elrcheck.model.variants import Variant
 
@@ -56,7 +56,7 @@ def _chosen(finding: Finding) -> FindingRun | None:
 
 def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> FindingRun:
     assert run.control is not None
-    control = Control(variant.name, run.control.knobs, note=run.control.note)
+    control = ControlRun(variant.name, run.control.knobs, note=run.control.note)
     return replace(run, variant=variant.name, knobs=knobs, also_breaks=(), control=control)
 
 

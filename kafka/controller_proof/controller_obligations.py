@@ -42,7 +42,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ObligationAnswer:
     """The solver's answer to one obligation."""
 
     verdict: StepVerdict
@@ -93,7 +93,7 @@ class StepProver:
         answer = ask(step.solver, self.timeout)
         return answer, time.perf_counter() - started
 
-    def keeps(self, step: OpenStep, rule: Fn) -> Answer:
+    def keeps(self, step: OpenStep, rule: Fn) -> ObligationAnswer:
         """Discharge the obligation that the rule holds after the event."""
         goal = self.holds(rule.name, s=self.situation.value, e=step.event, t=step.after)
         step.solver.push()
@@ -102,16 +102,16 @@ class StepProver:
         step.solver.pop()
         return answer
 
-    def _answer(self, step: OpenStep) -> Answer:
+    def _answer(self, step: OpenStep) -> ObligationAnswer:
         started = time.perf_counter()
         answer = ask(step.solver, self.timeout)
         seconds = time.perf_counter() - started
         if answer == z3.unsat:
-            return Answer("proved", seconds)
+            return ObligationAnswer("proved", seconds)
         if answer == z3.unknown:
-            return Answer("unknown", seconds, reason=step.solver.reason_unknown())
+            return ObligationAnswer("unknown", seconds, reason=step.solver.reason_unknown())
         small = preferred_model(step.solver, self.timeout, self.wishes)
-        return Answer("refuted", seconds, counterexample=self._read(small, step))
+        return ObligationAnswer("refuted", seconds, counterexample=self._read(small, step))
 
     def _read(self, solved: Any, step: OpenStep) -> Counterexample:
         chosen = {name: constant(solved, term) for name, term in self.knobs.items()}

@@ -20,7 +20,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import choose, resolve
 from elrcheck.invariants.controller_events import USED, AnyEvent, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.kafka.controller_proof.controller_obligations import OPEN, Answer, Counterexample, StepProver
+from elrcheck.kafka.controller_proof.controller_obligations import OPEN, Counterexample, ObligationAnswer, StepProver
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction
@@ -93,7 +93,7 @@ def prove_batch(batch: Batch) -> tuple[ProvedEvent, ...]:
     return tuple(prove_events(batch))
 
 
-def _cell(model: Model, kind: EventKind, fn: Fn, answer: Answer) -> StepReport:
+def _cell(model: Model, kind: EventKind, fn: Fn, answer: ObligationAnswer) -> StepReport:
     failure = None if answer.counterexample is None else replayed(model, fn, answer.counterexample)
     return StepReport(kind.name, fn.ident, answer.verdict, round(answer.seconds, 3), answer.reason, failure)
 

@@ -17,7 +17,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Kind, SchemaField
+from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, SchemaField, ValueEncoding
 from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 BATCH = re.compile(
@@ -34,7 +34,13 @@ STARTS = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end off
 LONGEST = 1 << 24
 """Bytes of a line. A record of a metadata log has at most 8 MB."""
 LOOKED_AT = 1 << 14
-RANGES = {Kind.INT8: 7, Kind.INT16: 15, Kind.INT32: 31, Kind.INT64: 63, Kind.UINT16: 16}
+RANGES = {
+    ValueEncoding.INT8: 7,
+    ValueEncoding.INT16: 15,
+    ValueEncoding.INT32: 31,
+    ValueEncoding.INT64: 63,
+    ValueEncoding.UINT16: 16,
+}
 
 
 def is_dump(path: Path) -> bool:
@@ -174,17 +180,17 @@ def _value(field: SchemaField, value: Any, version: int) -> Any:
 
 def _single(field: SchemaField, value: Any, version: int) -> Any:
     match field.kind:
-        case Kind.STRUCT:
+        case ValueEncoding.STRUCT:
             if isinstance(value, dict):
                 return {
                     each.name: _value(each, value[each.name], version)
                     for each in field.fields
                     if each.since <= version and _is_printed(each, value, field.name)
                 }
-        case Kind.BOOL:
+        case ValueEncoding.BOOL:
             if isinstance(value, bool):
                 return value
-        case Kind.STRING | Kind.UUID:
+        case ValueEncoding.STRING | ValueEncoding.UUID:
             if isinstance(value, str):
                 return value
         case _:
@@ -193,6 +199,6 @@ def _single(field: SchemaField, value: Any, version: int) -> Any:
     raise Malformed(f"{field.name} is not of type {field.kind.value}")
 
 
-def _fits(kind: Kind, value: int) -> bool:
+def _fits(kind: ValueEncoding, value: int) -> bool:
     bound = 1 << RANGES[kind]
-    return (0 if kind is Kind.UINT16 else -bound) <= value < bound
+    return (0 if kind is ValueEncoding.UINT16 else -bound) <= value < bound

@@ -25,7 +25,7 @@ from elrcheck.kafka.log.binary import (
     unsigned_varint,
     uuid,
 )
-from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, Kind, RecordType, SchemaField
+from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, RecordType, SchemaField, ValueEncoding
 
 FRAME_VERSION = 1
 CHANGE = BY_NAME["PARTITION_CHANGE_RECORD"]
@@ -153,14 +153,14 @@ def defaults_of(kind: RecordType) -> dict[str, Any]:
 
 StructReader: TypeAlias = Callable[[bytes, int], tuple[dict[str, Any], int]]
 _READERS: dict[tuple[str, int], StructReader] = {}
-NUMBERS: Mapping[Kind, Reader] = {
-    Kind.BOOL: fixed("?"),
-    Kind.INT8: fixed("b"),
-    Kind.INT16: fixed("h"),
-    Kind.UINT16: fixed("H"),
-    Kind.INT32: fixed("i"),
-    Kind.INT64: fixed("q"),
-    Kind.UUID: uuid,
+NUMBERS: Mapping[ValueEncoding, Reader] = {
+    ValueEncoding.BOOL: fixed("?"),
+    ValueEncoding.INT8: fixed("b"),
+    ValueEncoding.INT16: fixed("h"),
+    ValueEncoding.UINT16: fixed("H"),
+    ValueEncoding.INT32: fixed("i"),
+    ValueEncoding.INT64: fixed("q"),
+    ValueEncoding.UUID: uuid,
 }
 
 
@@ -201,14 +201,14 @@ def _struct(fields: tuple[SchemaField, ...], version: int) -> StructReader:
 
 
 def _field(field: SchemaField, version: int) -> Reader:
-    if field.kind is Kind.STRUCT:
+    if field.kind is ValueEncoding.STRUCT:
         one: Reader = _struct(field.fields, version)
-    elif field.kind is Kind.STRING:
+    elif field.kind is ValueEncoding.STRING:
         one = compact_string
     else:
         one = NUMBERS[field.kind]
-    if field.many and field.kind is Kind.INT32:
+    if field.many and field.kind is ValueEncoding.INT32:
         one = compact_ids
     elif field.many:
-        one = compact_array(one if field.kind is not Kind.STRING else required(one))
+        one = compact_array(one if field.kind is not ValueEncoding.STRING else required(one))
     return one if field.nullable else required(one)

@@ -20,7 +20,7 @@ NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 """Uuid.ZERO_UUID."""
 
 
-class Kind(Enum):
+class ValueEncoding(Enum):
     """The encoding of one value."""
 
     BOOL = "bool"
@@ -34,7 +34,7 @@ class Kind(Enum):
     STRUCT = "struct"
 
 
-ZERO: Mapping[Kind, Any] = {Kind.BOOL: False, Kind.STRING: "", Kind.UUID: NO_UUID}
+ZERO: Mapping[ValueEncoding, Any] = {ValueEncoding.BOOL: False, ValueEncoding.STRING: "", ValueEncoding.UUID: NO_UUID}
 """The default of a kind that is no number."""
 
 
@@ -47,7 +47,7 @@ class SchemaField:
     """
 
     name: str
-    kind: Kind
+    kind: ValueEncoding
     many: bool
     since: int
     tag: int | None
@@ -185,7 +185,7 @@ class _Line:
         return RecordType(self.name, self.options["key"], self.options["newest"], self._fields())
 
     def _field(self) -> SchemaField:
-        kind, options = Kind(self.kind.rstrip("?").removesuffix("[]")), self.options
+        kind, options = ValueEncoding(self.kind.rstrip("?").removesuffix("[]")), self.options
         many = "[]" in self.kind
         return SchemaField(
             name=self.name,

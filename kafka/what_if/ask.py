@@ -29,7 +29,14 @@ from typing import Any
 from elrcheck.base.strict import JsonSource, Node
 from elrcheck.kafka.what_if.controller_ops import find_operation
 from elrcheck.kafka.what_if.outcome_json import OperationOutcome
-from elrcheck.kafka.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
+from elrcheck.kafka.what_if.question import (
+    CODES,
+    WhatIfQuestion,
+    brokers_json,
+    partition_json,
+    question_keys,
+    read_request,
+)
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
     return as_read, _answer_json(request, outcome)
 
 
-def _decide(question: Node) -> tuple[Request, OperationOutcome]:
+def _decide(question: Node) -> tuple[WhatIfQuestion, OperationOutcome]:
     """Parse the question and decide it."""
     question.object(("op",), question_keys())
     operation = find_operation(question["op"])
@@ -62,7 +69,7 @@ def _decide(question: Node) -> tuple[Request, OperationOutcome]:
     return request, operation.apply(request, fields)
 
 
-def _answer_json(request: Request, outcome: OperationOutcome) -> dict[str, Any]:
+def _answer_json(request: WhatIfQuestion, outcome: OperationOutcome) -> dict[str, Any]:
     after, before = outcome.partition, request.partition
     unchanged = after is None or after == before
     orders = request.lists if unchanged else {**request.lists, **outcome.orders}

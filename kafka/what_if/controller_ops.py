@@ -11,8 +11,15 @@ from collections.abc import Callable
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
 from elrcheck.kafka.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.kafka.what_if.outcome_json import Operation, OperationOutcome, controller_of, deciding, outcome, subject
-from elrcheck.kafka.what_if.question import NO_BROKER, Request
+from elrcheck.kafka.what_if.outcome_json import (
+    OperationOutcome,
+    OperationType,
+    controller_of,
+    deciding,
+    outcome,
+    subject,
+)
+from elrcheck.kafka.what_if.question import NO_BROKER, WhatIfQuestion
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.controller_event import Event
@@ -26,18 +33,18 @@ from elrcheck.model.state import Recovery, configured_min_isr
 # ---------------------------------------------------------------------------- broker events
 
 
-def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], OperationOutcome]:
+def _of_broker(kind: Callable[[int], Event]) -> Callable[[WhatIfQuestion, Node], OperationOutcome]:
     """Return an event that names a broker and nothing else."""
     return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
 
 
-def _register(request: Request, op: Node) -> events.RegisterEvent:
+def _register(request: WhatIfQuestion, op: Node) -> events.RegisterEvent:
     b = request.ids.inside(op["broker"])
     presented = request.registration[b].epoch if op["clean"].boolean() else 0
     return events.RegisterEvent(b, presented, op.maybe("brings_directory", lambda node: node.boolean(), True))
 
 
-def _directory_failed(request: Request, op: Node) -> events.DirectoryFailedEvent:
+def _directory_failed(request: WhatIfQuestion, op: Node) -> events.DirectoryFailedEvent:
     becomes = op.maybe("becomes", lambda node: node.member(events.ControlState), events.ControlState.UNCHANGED)
     return events.DirectoryFailedEvent(request.ids.inside(op["broker"]), becomes)
 
@@ -45,7 +52,7 @@ def _directory_failed(request: Request, op: Node) -> events.DirectoryFailedEvent
 # ---------------------------------------------------------------------------- AlterPartition
 
 
-def _alter_partition(request: Request, op: Node) -> OperationOutcome:
+def _alter_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     ids, p, registration = request.ids, subject(request), request.registration
     members = _members(request, op)
     leads = NO_BROKER if p.leader is None else ids.outside[p.leader]
@@ -78,7 +85,7 @@ def _alter_partition(request: Request, op: Node) -> OperationOutcome:
     return outcome(decided, {"isr": isr})
 
 
-def _members(request: Request, op: Node) -> list[tuple[int, int]]:
+def _members(request: WhatIfQuestion, op: Node) -> list[tuple[int, int]]:
     """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none.
 
     An id alone stands for a leader that knows the broker's epoch.
@@ -101,7 +108,7 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------------------- a new topic
 
 
-def _create_partition(request: Request, op: Node) -> OperationOutcome:
+def _create_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     replicas = request.ids.distinct(op["replicas"])
     before = without_partition(request.settings, request.registration)
     decided = decide(request.config, before, events.CreatePartitionEvent(replicas))
@@ -113,7 +120,7 @@ def _create_partition(request: Request, op: Node) -> OperationOutcome:
 # ---------------------------------------------------------------------------- the raw builder
 
 
-def _change(request: Request, op: Node) -> OperationOutcome:
+def _change(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
     ids, p, registration = request.ids, subject(request), request.registration
 
@@ -148,26 +155,26 @@ def _change(request: Request, op: Node) -> OperationOutcome:
     return OperationOutcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    Operation("fence", _of_broker(events.FenceEvent), ("broker",)),
-    Operation("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
-    Operation("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
-    Operation("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
+OPERATIONS: tuple[OperationType, ...] = (
+    OperationType("fence", _of_broker(events.FenceEvent), ("broker",)),
+    OperationType("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
+    OperationType("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
+    OperationType("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
     # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
-    Operation("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
-    Operation("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
-    Operation("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
-    Operation(
+    OperationType("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
+    OperationType("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
+    OperationType("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
+    OperationType(
         "alter_partition",
         _alter_partition,
         ("new_isr",),
         ("sender", "sender_broker_epoch", "leader_epoch", "partition_epoch", "leader_recovery_state"),
     ),
-    Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    Operation("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
-    Operation("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
+    OperationType("create_partition", _create_partition, ("replicas",), needs_partition=False),
+    OperationType("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
+    OperationType("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
     *OPERATOR_OPERATIONS,
-    Operation(
+    OperationType(
         "change",
         _change,
         (),
@@ -185,7 +192,7 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def find_operation(op: Node) -> Operation:
+def find_operation(op: Node) -> OperationType:
     """The operation that `op.type` names; UsageFault listing all operations if there is no such operation."""
     kind = op.object(("type",), None)["type"]
     if not isinstance(kind.value, str):

@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.outcome_json import Operation, OperationOutcome, controller_of, deciding, outcome, subject
-from elrcheck.kafka.what_if.question import Request
+from elrcheck.kafka.what_if.outcome_json import (
+    OperationOutcome,
+    OperationType,
+    controller_of,
+    deciding,
+    outcome,
+    subject,
+)
+from elrcheck.kafka.what_if.question import WhatIfQuestion
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 
 
-def _elect_leaders(request: Request, op: Node) -> events.ElectLeadersEvent:
+def _elect_leaders(request: WhatIfQuestion, op: Node) -> events.ElectLeadersEvent:
     kind = op["election_type"].member(events.ElectionType)
     leader = op.get("desired_leader")
     desired = None if leader.value is None else request.ids.optional(leader)
@@ -21,7 +28,7 @@ def _elect_leaders(request: Request, op: Node) -> events.ElectLeadersEvent:
     return events.ElectLeadersEvent(kind, desired)
 
 
-def _reassign(request: Request, op: Node) -> OperationOutcome:
+def _reassign(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     """Decide a reassignment. A target with an unregistered broker is refused, as Kafka's controller does."""
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
@@ -30,7 +37,7 @@ def _reassign(request: Request, op: Node) -> OperationOutcome:
     return outcome(decide(request.config, controller_of(request), event))
 
 
-def _set_min_isr(request: Request, op: Node) -> OperationOutcome:
+def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     """The value is written at one level; `min_isr` of the question is what this level had before."""
     name = op["level"].value
     level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)
@@ -45,9 +52,9 @@ def _set_min_isr(request: Request, op: Node) -> OperationOutcome:
     return outcome(decide(request.config, before, events.MinIsrEvent(level, b, value)))
 
 
-OPERATOR_OPERATIONS: tuple[Operation, ...] = (
-    Operation("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
-    Operation("reassign", _reassign, ("target",)),
-    Operation("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
-    Operation("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
+OPERATOR_OPERATIONS: tuple[OperationType, ...] = (
+    OperationType("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
+    OperationType("reassign", _reassign, ("target",)),
+    OperationType("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
+    OperationType("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.question import Request
+from elrcheck.kafka.what_if.question import WhatIfQuestion
 from elrcheck.model.control_plane.controller_event import Decided, Event
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.replication_control import Controller
@@ -24,23 +24,23 @@ class OperationOutcome:
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperationType:
     """One `op.type` and the other fields it takes."""
 
     name: str
-    apply: Callable[[Request, Node], OperationOutcome]
+    apply: Callable[[WhatIfQuestion, Node], OperationOutcome]
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     needs_partition: bool = True
 
 
-def subject(request: Request) -> Partition:
+def subject(request: WhatIfQuestion) -> Partition:
     """Return the partition of a question that has one."""
     assert request.partition is not None, "only an operation that makes a partition goes without"
     return request.partition
 
 
-def controller_of(request: Request) -> Controller:
+def controller_of(request: WhatIfQuestion) -> Controller:
     """Return the state from which the controller decides, for a question that has a partition."""
     return Controller(request.settings, subject(request), request.registration)
 
@@ -51,10 +51,10 @@ def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = Non
     return OperationOutcome(decided.error.name, after.partition, after.registration, orders or {})
 
 
-def deciding(event_of: Callable[[Request, Node], Event]) -> Callable[[Request, Node], OperationOutcome]:
+def deciding(event_of: Callable[[WhatIfQuestion, Node], Event]) -> Callable[[WhatIfQuestion, Node], OperationOutcome]:
     """Return an operation that reads its fields into an event and has the controller decide it."""
 
-    def apply(request: Request, op: Node) -> OperationOutcome:
+    def apply(request: WhatIfQuestion, op: Node) -> OperationOutcome:
         return outcome(decide(request.config, controller_of(request), event_of(request, op)))
 
     return apply

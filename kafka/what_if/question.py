@@ -71,7 +71,7 @@ class Ids:
 
 
 @dataclass(frozen=True)
-class Request:
+class WhatIfQuestion:
     """One question. keys: the brokers in their given order; lists: the partition's lists, likewise.
 
     partition is None only if the operation creates it.
@@ -86,7 +86,7 @@ class Request:
     lists: Mapping[str, tuple[int, ...]]
 
 
-def read_request(question: Node, *, needs_partition: bool) -> Request:
+def read_request(question: Node, *, needs_partition: bool) -> WhatIfQuestion:
     """Read everything but the operation."""
     ids, keys, registration = _read_brokers(_brokers(question))
     config = _read_config(question, len(keys))
@@ -97,9 +97,9 @@ def read_request(question: Node, *, needs_partition: bool) -> Request:
         elr_enabled=config.elr_enabled,
     )
     if not needs_partition and question.get("partition").value is None:
-        return Request(config, settings, ids, keys, registration, None, {})
+        return WhatIfQuestion(config, settings, ids, keys, registration, None, {})
     partition, lists = _read_partition(question["partition"], ids, config)
-    return Request(config, settings, ids, keys, registration, partition, lists)
+    return WhatIfQuestion(config, settings, ids, keys, registration, partition, lists)
 
 
 @functools.cache
@@ -248,7 +248,7 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
     }
 
 
-def brokers_json(request: Request, registration: Iterable[Registration]) -> dict[str, Any]:
+def brokers_json(request: WhatIfQuestion, registration: Iterable[Registration]) -> dict[str, Any]:
     """Convert the registrations to the shape and order of the request; directories not named are online."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {

@@ -12,13 +12,13 @@ import pytest
 
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import MetadataRecord, read_record
-from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, Kind, RecordType, SchemaField
+from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, RecordType, SchemaField, ValueEncoding
 from support.kafka_jars import ALL, jars_or_skip
 from support.kafka_records import asked
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 TIMES = 6
-WIDTHS = {Kind.INT8: 8, Kind.INT16: 16, Kind.INT32: 32, Kind.INT64: 64}
+WIDTHS = {ValueEncoding.INT8: 8, ValueEncoding.INT16: 16, ValueEncoding.INT32: 32, ValueEncoding.INT64: 64}
 
 
 def snake(name: str) -> str:
@@ -43,19 +43,19 @@ def value_of(field: SchemaField, version: int, chance: random.Random) -> Any:
 
 def single(field: SchemaField, version: int, chance: random.Random) -> Any:
     match field.kind:
-        case Kind.STRUCT:
+        case ValueEncoding.STRUCT:
             inside = (each for each in field.fields if each.since <= version)
             found = {each.name: value_of(each, version, chance) for each in inside}
             # Kafka keeps these in a set, by name
             return found | {"name": f"{found['name']}{chance.random()}"}
-        case Kind.BOOL:
+        case ValueEncoding.BOOL:
             return chance.random() < 0.5
-        case Kind.STRING:
+        case ValueEncoding.STRING:
             letters = string.ascii_letters + 'äß→𝄞 "\\{}'
             return "".join(chance.choice(letters) for _ in range(chance.choice((0, 1, 9, 200))))
-        case Kind.UUID:
+        case ValueEncoding.UUID:
             return chance.choice((NO_UUID, "Xv7YpeXSRI6lrH9LqT0rkA", "mUB98od-Qdmvt7UgNZIyNg"))
-        case Kind.UINT16:
+        case ValueEncoding.UINT16:
             return chance.choice((0, 9092, 65535))
     top = 1 << (WIDTHS[field.kind] - 1)
     return chance.choice((-top, -1, 0, 1, 7, top - 1))

@@ -13,11 +13,25 @@ from typing import Any, TypeAlias
 import google_crc32c
 
 from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER
-from elrcheck.kafka.log.record_table import BY_NAME, LEADER_CHANGE, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Kind, SchemaField
+from elrcheck.kafka.log.record_table import (
+    BY_NAME,
+    LEADER_CHANGE,
+    SNAPSHOT_FOOTER,
+    SNAPSHOT_HEADER,
+    SchemaField,
+    ValueEncoding,
+)
 
 Told: TypeAlias = tuple[str, int, Mapping[str, Any]]
 """A record: name, version, the fields that are not as by default."""
-CODES = {Kind.BOOL: ">?", Kind.INT8: ">b", Kind.INT16: ">h", Kind.UINT16: ">H", Kind.INT32: ">i", Kind.INT64: ">q"}
+CODES = {
+    ValueEncoding.BOOL: ">?",
+    ValueEncoding.INT8: ">b",
+    ValueEncoding.INT16: ">h",
+    ValueEncoding.UINT16: ">H",
+    ValueEncoding.INT32: ">i",
+    ValueEncoding.INT64: ">q",
+}
 
 
 def unsigned_varint(value: int) -> bytes:
@@ -63,11 +77,11 @@ def _field(field: SchemaField, version: int, value: Any) -> bytes:
 
 def _single(field: SchemaField, version: int, value: Any) -> bytes:
     match field.kind:
-        case Kind.STRUCT:
+        case ValueEncoding.STRUCT:
             return _struct(field.fields, version, value)
-        case Kind.UUID:
+        case ValueEncoding.UUID:
             return base64.urlsafe_b64decode(f"{value}==")
-        case Kind.STRING:
+        case ValueEncoding.STRING:
             if value is None:
                 return b"\0"
             raw = value.encode("utf-8")

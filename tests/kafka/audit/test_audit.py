@@ -16,7 +16,7 @@ from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME, Kind
+from elrcheck.kafka.log.record_table import BY_NAME, ValueEncoding
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import (
@@ -303,15 +303,15 @@ def nonsense(chance: random.Random) -> Told:
     kind = BY_NAME[chance.choice(NONSENSE)]
     fields: dict[str, object] = {}
     for each in kind.fields:
-        if each.kind is Kind.STRUCT or (each.tag is not None and chance.random() < 0.5):
+        if each.kind is ValueEncoding.STRUCT or (each.tag is not None and chance.random() < 0.5):
             continue
-        if each.kind is Kind.INT32 and each.many:
+        if each.kind is ValueEncoding.INT32 and each.many:
             fields[each.name] = [chance.choice((-7, -1, 0, 1, 2, 2)) for _ in range(chance.randrange(4))]
-        elif each.kind is Kind.UUID and not each.many:
+        elif each.kind is ValueEncoding.UUID and not each.many:
             fields[each.name] = chance.choice((T, U))
-        elif each.kind in (Kind.INT8, Kind.INT16, Kind.INT32):
+        elif each.kind in (ValueEncoding.INT8, ValueEncoding.INT16, ValueEncoding.INT32):
             fields[each.name] = chance.choice((-2, -1, 0, 1, 2, 4))
-        elif each.kind is Kind.STRING and not each.nullable:
+        elif each.kind is ValueEncoding.STRING and not each.nullable:
             fields[each.name] = chance.choice(("", "orders", ELR_FEATURE, MIN_ISR))
     if kind.name == "CONFIG_RECORD":
         fields["value"] = chance.choice((None, "", "0", "2", "-2", "two", "9" * 30))
