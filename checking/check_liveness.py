@@ -79,20 +79,9 @@ def _graph(
     limits = replace(request.limits, max_states=request.limits.max_states or MOST_STATES)
     if request.engine == "reference":
         deadline = reference_deadline(limits)
-        built = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
-        outcome = SearchOutcome(
-            complete=built.graph is not None,
-            reason=None if built.graph is not None else reference_reason(limits, built.distinct),
-            generated=built.generated,
-            distinct=built.distinct,
-            levels=built.levels,
-            seconds=built.seconds,
-            cut=built.cut,
-            deadlocks=built.deadlocks,
-            enabled=built.enabled,
-            new_states=built.new_states,
-        )
-        return outcome, built.graph
+        graph, outcome = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
+        outcome.reason = None if outcome.complete else reference_reason(limits, outcome.distinct)
+        return outcome, graph
     ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, run)
     try:
         outcome = ended.outcome()

@@ -237,25 +237,14 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
 
     limits = request.limits
     deadline = reference_deadline(limits, request.stop_at_first)
-    result = search(
+    outcome = search(
         subject.model, subject.config, max_states=limits.max_states, deadline=deadline, symmetry=subject.symmetry
     )
+    outcome.reason = None if outcome.complete else reference_reason(limits, outcome.distinct)
     idents = {fn.ident for fn in subject.checks}
-    return SearchOutcome(
-        complete=result.complete,
-        reason=None if result.complete else reference_reason(limits, result.distinct),
-        generated=result.generated,
-        distinct=result.distinct,
-        levels=tuple(result.levels),
-        seconds=result.seconds,
-        cut=result.cut,
-        deadlocks=result.deadlocks,
-        enabled=result.enabled,
-        new_states=result.new_states,
-        beyond=result.beyond,
-        first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
-        traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
-    )
+    outcome.first = {ident: depth for ident, depth in outcome.first.items() if ident in idents}
+    outcome.traces = {ident: trace for ident, trace in outcome.traces.items() if ident in idents}
+    return outcome
 
 
 def reference_deadline(limits: Limits, stop_at_first: bool = False) -> float | None:

@@ -19,9 +19,9 @@ import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
+from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.java_program import Jdk
 
@@ -43,7 +43,7 @@ JVM_OPTIONS = (
 )
 
 
-class LineProcess:
+class LineProcess(ClosedAtEnd):
     """One process; not to be shared between threads."""
 
     def __init__(self, command: Sequence[str], log: IO[bytes], silence: float = SILENCE) -> None:
@@ -66,14 +66,6 @@ class LineProcess:
         entries = os.pathsep.join(str(entry) for entry in class_path)
         command = [str(jdk.java.path), *JVM_OPTIONS, "-cp", entries, main, *arguments]
         return cls(command, tempfile.TemporaryFile(prefix="elrcheck-java-"))
-
-    def __enter__(self) -> LineProcess:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the process; safe to call again."""

@@ -25,7 +25,7 @@ import re
 import types as pytypes
 import typing
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -383,39 +383,6 @@ def is_finite(ty: Ty) -> bool:
             return ty.kind in ("bool", "member", "enum")
 
 
-def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
-    """Yield the type and those it consists of, each with the class and the field that it stands in.
-
-    The fields of a record come once, wherever the record occurs.
-    """
-    entered: set[object] = set()
-
-    def visit(ty: Ty, cls: Any, name: str) -> Iterator[tuple[Ty, Any, str]]:
-        yield ty, cls, name
-        for part in (ty.index, ty.arg):
-            if part is not None:
-                yield from visit(part, cls, name)
-        if ty.is_pair:
-            for part in ty.parts:
-                yield from visit(part, cls, name)
-        elif ty.kind in ("record", "state") and ty.cls not in entered:
-            entered.add(ty.cls)
-            for field, part in ty.fields.items():
-                yield from visit(part, ty.cls, field)
-
-    return visit(ty, ty.cls, "")
-
-
-def limits_of(ty: Ty) -> set[str]:
-    """Return the fields of the configuration that limit a number or a sequence inside a type."""
-    return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}
-
-
 def is_number(ty: Ty) -> bool:
     """Return whether values of the type are compared and counted with."""
     return ty.kind == "nat" or ty.ordered
-
-
-def sorts_in(*types: Ty) -> dict[str, Ty]:
-    """Return the sorts whose members occur in types, by name."""
-    return {part.name: part for ty in types for part, _, _ in types_inside(ty) if part.kind == "member"}

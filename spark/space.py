@@ -19,7 +19,7 @@ from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.judgement import Judgement, ordered_values
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
 from elrcheck.spark.exchange import Cancelled, LevelExchange
 from elrcheck.spark.shard_states import write_shard
 from elrcheck.spark.shards import by_owner
@@ -45,7 +45,7 @@ class LevelCost:
     work: dict[str, float]
 
 
-class Distributed:
+class Distributed(SpaceInFiles):
     """States partitioned over Spark's executors.
 
     costs: the cost of every level, to which those of this space are added.
@@ -61,11 +61,9 @@ class Distributed:
         costs: list[LevelCost],
         tasks: type[LevelTasks] = LevelTasks,
     ) -> None:
-        self.kernel, self.crew, self.files = kernel, crew, files
+        super().__init__(kernel, crew, files)
         self.exchange, self.run, self.costs = exchange, run, costs
         self.tasks = tasks
-        self.sizes: list[int] = []
-        self.written: list[SavedLevel] = []
         self._used = 0
         self._shared = False  # not known yet
         self.shards: list[list[SavedLevel]] = [[] for _ in range(run.partitions)]
@@ -73,18 +71,11 @@ class Distributed:
     whole_levels = True
 
     @property
-    def distinct(self) -> int:
-        return sum(self.sizes)
-
-    @property
     def used_bytes(self) -> int:
         """Bytes used by the visited sets of all partitions."""
         return self._used
 
     # -- taking over earlier levels
-
-    def start(self, rows: Rows) -> Judgement:
-        raise NotImplementedError("a search starts in the driver")
 
     def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
         """Take over the first levels of a search; rewrite those that are not in files per partition."""
@@ -161,12 +152,6 @@ class Distributed:
             if self.files.digest(mark.name) is None:
                 raise not_shared(f"the driver does not see an executor's files in {self.files.place}")
             self._shared = True
-
-    def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(self.written[depth])
-
-    def save(self, last: int) -> None:
-        """Nothing to do: every level is written as soon as it is complete."""
 
 
 def _judgement(report: ShardReport) -> Judgement:

@@ -27,31 +27,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from elrcheck.lang.domains import size_of
-from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable, VectorOf, WholeSort
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
+from elrcheck.lang.expr import ConfigField, VectorOf, WholeSort
+from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
+from elrcheck.tla_export.definitions import WIDTH, DefinitionPrinter, comment_lines
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.pretty import (
-    Bracketed,
-    Bullets,
-    Conditional,
-    Definitions,
-    Doc,
-    Headed,
-    Items,
-    ListItem,
-    PlainText,
-    render,
-)
+from elrcheck.tla_export.pretty import Bullets, Doc, Headed, Items, ListItem, PlainText, render
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
-from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.type_sets import Hidden, limits, records_of, size_text, type_set
 
-WIDTH = 100
 # Operators missing from the standard modules; only those the model needs are printed.
 HELPERS = {
     "Least": ["Least(a, b) == IF a <= b THEN a ELSE b"],
@@ -160,7 +148,7 @@ class _Module:
         self.record_types = list(every.values())
         self.records = {name: f"{name}Type" for name in every}
         self.printer = ExpressionPrinter(model.fns, self.constants, self._names(), self.records)
-        self.branching = Branching(model.fns)
+        self.definitions = DefinitionPrinter(model, self.printer)
 
     def _ranged(self) -> Iterator[Ty]:
         """Yield the types that an expression names the set of all values of, but for sorts."""
@@ -219,12 +207,12 @@ class _Module:
         model = self.model
         # Operators that return a state are part of the actions that call them (`Calls.state_made`).
         values = [fn for fn in model.fns.values() if fn.kind == "op" and fn.ret.kind != "state"]
-        ops = {fn.name: self._operator(fn) for fn in values}
-        actions = [self._action(fn) for fn in model.actions]
-        properties = [self._operator(fn) for fn in (model.bound, *model.checks)]
+        ops = {fn.name: self.definitions.operator(fn) for fn in values}
+        actions = [self.definitions.action(fn) for fn in model.actions]
+        properties = [self.definitions.operator(fn) for fn in (model.bound, *model.checks)]
         for fn, lines in zip(model.checks, properties[1:], strict=True):
             lines.append(self._checked(fn))
-        copies = self._copies()
+        copies = self.definitions.copies()
         for name, lines in copies.items():
             ops[name] += ["", *lines]  # TLA+ requires definitions before uses
         init, records = self._init(), self._records()
@@ -248,7 +236,7 @@ class _Module:
         """Print the module's opening, from its title to the helpers that the body uses."""
         title = f"MODULE {self.module}"
         dashes = "-" * max(4, (WIDTH - len(title) - 2) // 2)
-        lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
+        lines = [f"{dashes} {title} {dashes}", *comment_lines(self.comment)]
         lines += [f"EXTENDS Integers, FiniteSets, Sequences{', TLC' if self.symmetric else ''}", ""]
         alike = [sort.every for sort in self.symmetric.values()]
         lines += [*_names("CONSTANTS", [*self.declared.values(), *alike, "None"]), ""]
@@ -317,7 +305,7 @@ class _Module:
     def _choice(self, fn: Fn) -> Doc:
         if not fn.params:
             return PlainText(fn.name)
-        scope = self._head(fn, fn.name)[1]
+        scope = self.definitions.head(fn, fn.name)[1]
         called = PlainText(f"{fn.name}({', '.join(scope.local[name] for name, _ in fn.params)})")
         return Headed(f"\\E {self._ranges(fn, scope)} :", called, hang=True)
 
@@ -342,109 +330,13 @@ class _Module:
         lines += ["PROPERTIES", *(f"    {name}" for name in steps)] if steps else []
         return "\n".join(lines) + "\n"
 
-    # ------------------------------------------------------------------------- definitions
-
-    def _head(self, fn: Fn, name: str) -> tuple[str, PrintScope]:
-        scope = PrintScope(fn.name, {})
-        for param, _ in fn.params:
-            scope = scope.bind(param, self.printer.fresh(param, scope))
-        params = ", ".join(scope.local[p] for p, _ in fn.params)
-        return (f"{name}({params}) ==" if params else f"{name} =="), scope
-
-    def _operator(self, fn: Fn, *, primed: bool = False) -> list[str]:
-        name = (self.printer.copies if primed else self.printer.operators)[fn.name]
-        head, scope = self._head(fn, name)
-        body = self._value(fn.body, PrintScope(fn.name, scope.local, primed))
-        title = f"{fn.ident}. {fn.doc}" if fn.ident else fn.doc
-        return [*_comment("" if primed else title), *render(Headed(head, body, hang=True), WIDTH)]
-
-    def _copies(self) -> dict[str, list[str]]:
-        """Print primed copies of operators, callees first; printing one may require another."""
-        copies: dict[str, list[str]] = {}
-        while len(copies) < len(self.printer.copies):
-            for name in list(self.printer.copies):
-                if name not in copies:
-                    copies[name] = self._operator(self.model.fns[name], primed=True)
-        order = [fn.name for fn in self.model.fns.values() if fn.name in copies]
-        return {name: copies[name] for name in order}
-
-    def _value(self, block: Block, scope: PrintScope) -> Doc:
-        """Print the body of an operator."""
-        lets, scope, block = self._lets(block, scope)
-        match block:
-            case If(condition=c, then=then, orelse=orelse):
-                body: Doc = Conditional(
-                    self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
-                )
-            case Ret(value=value) if not isinstance(value, StateView):
-                body = self.printer.doc(value, scope)
-            case _:
-                raise ValueError(f"{scope.fn} is not an operator")
-        return Definitions(lets, body, stacked=True) if lets else body
-
     def _init(self) -> list[str]:
         fn = self.model.init
-        scope = self._head(fn, fn.name)[1]
-        body = self._step(fn.body, scope, prime="")
+        scope = self.definitions.head(fn, fn.name)[1]
+        body = self.definitions.step(fn.body, scope, prime="")
         if fn.params:
             body = Headed(f"\\E {self._ranges(fn, scope)} :", body, hang=True)
-        return [*_comment(fn.doc), *render(Headed(f"{fn.name} ==", body, hang=True), WIDTH)]
-
-    def _action(self, fn: Fn) -> list[str]:
-        head, scope = self._head(fn, fn.name)
-        return [*_comment(fn.doc), *render(Headed(head, self._step(fn.body, scope), hang=True), WIDTH)]
-
-    def _step(self, block: Block, scope: PrintScope, prime: str = "'") -> Doc:
-        """Print a block of an action: guards with their names, then branches or the new values."""
-        items: list[ListItem] = []
-        while isinstance(block, Require):
-            match block.condition:
-                case Junction(op="and", parts=parts):
-                    pass
-                case condition:
-                    parts = (condition,)
-            names = [block.name] + [""] * (len(parts) - 1)
-            items += [ListItem(self._guard(e, scope), comment=name) for e, name in zip(parts, names, strict=True)]
-            block = block.rest
-        if isinstance(block, Let):
-            lets, scope, block = self._lets(block, scope)
-            items.append(ListItem(Definitions(lets, self._step(block, scope, prime), stacked=True)))
-        elif isinstance(block, If):
-            then, orelse = self._step(block.then, scope, prime), self._step(block.orelse, scope, prime)
-            items.append(ListItem(Conditional(self.printer.doc(block.condition, scope), then, orelse)))
-        elif isinstance(block, Ret) and isinstance(block.value, StateView):
-            items += [ListItem(doc) for doc in self._assignments(block.value, scope, prime)]
-        return Bullets("/\\", items, stacked=True) if len(items) > 1 else items[0].doc
-
-    def _lets(self, block: Block, scope: PrintScope) -> tuple[list[tuple[str, Doc]], PrintScope, Block]:
-        """Split a block into its leading definitions, the scope after them, and the rest."""
-        lets: list[tuple[str, Doc]] = []
-        while isinstance(block, Let):
-            name = self.printer.fresh(block.name, scope)
-            lets.append((name, self.printer.doc(block.value, scope)))
-            scope = scope.bind(block.name, name)
-            block = block.rest
-        return lets, scope, block
-
-    def _guard(self, e: Expression, scope: PrintScope) -> Doc:
-        doc = self.printer.doc(e, scope)
-        if not self.branching.branches(scope.fn, e):
-            return doc
-        return Headed("TRUE =", doc if isinstance(e, Call) else Bracketed("(", doc, ")"))
-
-    def _assignments(self, view: StateView, scope: PrintScope, prime: str) -> Iterator[Doc]:
-        same = [f for f, e in view.fields.items() if _is_variable(e, f)]
-        for field, e in view.fields.items():
-            if field not in same:
-                yield Headed(f"{field}{prime} =", self.printer.right_of_equality(e, scope))
-        if same:
-            many = Items("UNCHANGED <<", [PlainText(f) for f in same], ">>")
-            yield PlainText(f"UNCHANGED {same[0]}") if len(same) == 1 else many
-
-
-def _is_variable(e: Expression, field: str) -> bool:
-    """Return whether an expression is the current value of a state variable."""
-    return isinstance(e, StateVariable) and e.moment == "now" and e.name == field
+        return [*comment_lines(fn.doc), *render(Headed(f"{fn.name} ==", body, hang=True), WIDTH)]
 
 
 def _names(keyword: str, names: Sequence[str]) -> list[str]:
@@ -459,7 +351,3 @@ def _section(title: str, definitions: Iterable[Sequence[str]]) -> list[str]:
     for definition in definitions:
         lines += [*definition, ""]
     return lines
-
-
-def _comment(text: str) -> list[str]:
-    return [f"\\* {line}".rstrip() for line in text.splitlines()] if text else []

@@ -15,7 +15,8 @@ from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.tla_export.folded import Folding, alike, is_literal, never
+from elrcheck.tla_export.folded import Folding, never
+from elrcheck.tla_export.literals import alike, is_literal
 from elrcheck.tla_export.type_sets import records_of
 
 Place = tuple[str, str]

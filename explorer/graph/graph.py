@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.graph.components import Bools, Ints
 from elrcheck.explorer.kernel.word_layout import Words
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.explorer.search.vector import evaluate_columns
@@ -145,31 +146,19 @@ def _finder(rows: Words) -> Callable[[Words], Ints]:
 # ---------------------------------------------------------------------------- the plain model
 
 
-@dataclass
-class PlainGraph:
-    """A graph explored by the plain model. graph: None if a limit was reached. Counts in TLC's sense."""
-
-    graph: Graph | None
-    generated: int
-    distinct: int
-    levels: tuple[int, ...]
-    cut: int
-    deadlocks: int
-    enabled: dict[str, int]
-    new_states: dict[str, int]
-    seconds: float
-
-
-def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None) -> PlainGraph:
-    """Explore with the model's own functions, without compiling anything."""
+def graph_of_plain(
+    plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None
+) -> tuple[Graph | None, SearchOutcome]:
+    """Explore with the model's own functions, without compiling anything; no graph if a limit was reached."""
     started = time.monotonic()
     numbers = {state: number for number, state in enumerate(dict.fromkeys(plain.starts))}
     states, starts = list(numbers), [0]
     place = {label: index for index, (label, _) in enumerate(plain.steps)}
     offsets, targets, labels = [0], list[int](), list[int]()
-    counts = PlainGraph(None, len(plain.starts), len(numbers), (), 0, 0, {}, {}, 0.0)
-    complete = True
-    while complete and starts[-1] < len(states):
+    counts = SearchOutcome(
+        complete=True, reason=None, generated=len(plain.starts), distinct=len(numbers), levels=(), seconds=0.0
+    )
+    while counts.complete and starts[-1] < len(states):
         end = len(states)
         for source in range(starts[-1], end):
             quiet = True
@@ -190,15 +179,14 @@ def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline
             offsets.append(len(targets))
             over = max_states is not None and len(states) >= max_states
             if over or (deadline is not None and time.monotonic() > deadline):
-                complete = False
+                counts.complete = False
                 break
         starts.append(end)
     counts.distinct, counts.seconds = len(states), time.monotonic() - started
     ends = starts if starts[-1] == len(states) else [*starts, len(states)]
     counts.levels = tuple(b - a for a, b in itertools.pairwise(ends))
-    if complete:
-        counts.graph = _plain_graph(plain, states, starts, offsets, targets, labels)
-    return counts
+    graph = _plain_graph(plain, states, starts, offsets, targets, labels) if counts.complete else None
+    return graph, counts
 
 
 def _plain_graph(

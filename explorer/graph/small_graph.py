@@ -31,7 +31,7 @@ def small_graph(
     """
     plain = PlainModel(model, config)
     if graph is None:
-        graph = graph_of_plain(plain, max_states=MOST_STATES + 1).graph
+        graph, _ = graph_of_plain(plain, max_states=MOST_STATES + 1)
     if graph is None or graph.count > MOST_STATES:
         return None
     drawing = state_graph(graph, model, plain_marks(graph, plain, chosen))

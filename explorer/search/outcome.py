@@ -49,6 +49,10 @@ class SearchOutcome:
     resumable: str | None = None
     kept: KeptOrigin | None = None
 
+    @property
+    def diameter(self) -> int:
+        return len(self.levels)
+
 
 def projection_of(outcome: SearchOutcome) -> Projection | None:
     """Estimate the final size of an incomplete search from its finished levels; the last may be partial."""

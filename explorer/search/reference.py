@@ -7,37 +7,13 @@ trace it finds to anything is a shortest one.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.symmetry.renamed_values import all_renamings, renamed
-
-
-@dataclass
-class ReferenceResult:
-    """Counts in TLC's sense; `first` maps a property id to its smallest depth and a trace.
-
-    beyond: for each action, how many of its steps in `enabled` left the budgets; `cut` is their sum.
-    """
-
-    generated: int = 0
-    distinct: int = 0
-    levels: list[int] = field(default_factory=list)
-    enabled: dict[str, int] = field(default_factory=dict)
-    new_states: dict[str, int] = field(default_factory=dict)
-    beyond: dict[str, int] = field(default_factory=dict)
-    cut: int = 0
-    deadlocks: int = 0
-    first: dict[str, tuple[int, tuple[object, ...]]] = field(default_factory=dict)
-    complete: bool = True
-    seconds: float = 0.0
-
-    @property
-    def diameter(self) -> int:
-        return len(self.levels)
 
 
 def search(
@@ -47,13 +23,13 @@ def search(
     max_states: int | None = None,
     deadline: float | None = None,
     symmetry: bool = False,
-) -> ReferenceResult:
-    """Explore everything within the bound. The result is incomplete if a limit was reached.
+) -> SearchOutcome:
+    """Explore everything within the bound. The outcome is incomplete, without a reason, if a limit was reached.
 
     symmetry: the first state that is reached stands for its images under renaming of the members of symmetric sorts.
     """
     plain = PlainModel(model, config)
-    result = ReferenceResult()
+    result = SearchOutcome(complete=True, reason=None, generated=0, distinct=0, levels=(), seconds=0.0)
     started = time.monotonic()
     renamings = tuple(all_renamings(model.symmetric_sorts, config)) if symmetry else ()
     images: set[object] = set()
@@ -76,14 +52,15 @@ def search(
     def note(fn: Fn, depth: int, value: bool, *states: object) -> None:
         if value == (fn.kind == "sometimes") and fn.ident not in result.first:
             trace = _trace(parents, states[0])
-            result.first[fn.ident] = (depth, (*trace, *states[1:]))
+            result.first[fn.ident] = depth
+            result.traces[fn.ident] = (*trace, *states[1:])
 
     level, depth = list(parents), 0
     for fn in state_checks:
         for first in level:
             note(fn, 0, plain.holds(fn, first), first)
     while level:
-        result.levels.append(len(level))
+        result.levels += (len(level),)
         depth += 1
         fresh: list[object] = []
         for state in level:

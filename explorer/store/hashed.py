@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from elrcheck.explorer.kernel.crew import SearchCrew
@@ -13,19 +11,17 @@ from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.judgement import Judgement
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.new_level import NewLevel
-from elrcheck.explorer.store.spaces import LevelEnd, Pause
+from elrcheck.explorer.store.spaces import LevelEnd, Pause, SpaceInFiles
 
 
-class Hashed:
+class Hashed(SpaceInFiles):
     """Fingerprints of all states in memory; all levels on disk, a small newest level in memory, too."""
 
     whole_levels = False
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None, files: LevelFiles) -> None:
-        self.kernel, self.crew, self.files = kernel, crew, files
+        super().__init__(kernel, crew, files)
         self.visited = FingerprintSet(kernel, crew, budget)
-        self.sizes: list[int] = []
-        self.written: list[SavedLevel] = []
 
     @property
     def distinct(self) -> int:
@@ -84,9 +80,3 @@ class Hashed:
             if reason is not None:
                 return reason
         return None
-
-    def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(self.written[depth])
-
-    def save(self, last: int) -> None:
-        """Nothing to do: every level is written as soon as it is complete."""

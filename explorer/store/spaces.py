@@ -71,6 +71,28 @@ class StateSpace(Protocol):
         ...
 
 
+class SpaceInFiles:
+    """What spaces have in common whose levels are all in files."""
+
+    def __init__(self, kernel: Kernel, crew: SearchCrew, files: LevelFiles) -> None:
+        self.kernel, self.crew, self.files = kernel, crew, files
+        self.sizes: list[int] = []
+        self.written: list[SavedLevel] = []
+
+    @property
+    def distinct(self) -> int:
+        return sum(self.sizes)
+
+    def start(self, rows: Rows) -> Judgement:
+        raise NotImplementedError("a search starts in memory, and in the driver")
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(self.written[depth])
+
+    def save(self, last: int) -> None:
+        """Nothing to do: every level is written as soon as it is complete."""
+
+
 class Resident:
     """All states in memory, stored whole; level files are written only by `save`."""
 

@@ -31,7 +31,7 @@ from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
 from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6
@@ -113,28 +113,20 @@ class _Candidates(ExactSet):
         self.clear()
 
 
-class Spilled:
+class Spilled(SpaceInFiles):
     """States on disk, partitioned by hash."""
 
     whole_levels = True
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int, files: LevelFiles) -> None:
-        self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
-        self.sizes: list[int] = []
-        self.written: list[SavedLevel] = []
+        super().__init__(kernel, crew, files)
+        self.budget = budget
         self.part_rows = np.zeros(PARTS, np.int64)
         self._used = 0
 
     @property
-    def distinct(self) -> int:
-        return sum(self.sizes)
-
-    @property
     def used_bytes(self) -> int:
         return self._used
-
-    def start(self, rows: Rows) -> Judgement:
-        raise NotImplementedError("a search starts in memory")
 
     def load(self, written: list[SavedLevel]) -> None:
         """Continue from level files; those that are not partitioned are written again, under other names."""
@@ -243,12 +235,6 @@ class Spilled:
                 first, total = part, 0
             total += size
         yield range(first, PARTS)
-
-    def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(self.written[depth])
-
-    def save(self, last: int) -> None:
-        """Nothing to do: every level is written as soon as it is complete."""
 
 
 def forget_candidates(folder: Path) -> None:

@@ -11,8 +11,8 @@ import contextlib
 import random
 import socket
 from pathlib import Path
-from types import TracebackType
 
+from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
 
 HOST = "127.0.0.1"
@@ -22,7 +22,7 @@ USUAL = 32_768  # where that range begins on Linux; on others at 49,152
 ATTEMPTS = 2_000
 
 
-class Ports:
+class Ports(ClosedAtEnd):
     """Free TCP ports of the loopback interface, `count` of them, reserved until the block ends."""
 
     def __init__(self, count: int) -> None:
@@ -33,14 +33,6 @@ class Ports:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Ports:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         while self._held:

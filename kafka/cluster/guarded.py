@@ -13,9 +13,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.cluster import warden
 
@@ -32,7 +32,7 @@ def _remove_abandoned() -> None:
                 shutil.rmtree(file.parent, ignore_errors=True)
 
 
-class Guarded:
+class Guarded(ClosedAtEnd):
     """Named processes, and a folder for their files. Leaving the block leaves neither.
 
     output: what a process prints is in the folder, in the file of its name.
@@ -61,14 +61,6 @@ class Guarded:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Guarded:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def start(self, name: str, command: Sequence[str]) -> None:
         self._ask({"start": name, "command": list(command), "output": self.output(name).name})

@@ -142,7 +142,7 @@ def small() -> Iterator[tuple[Model, Any, Graph]]:
     overrides = (*QUIET, "response_loss=true", "fences=0")
     config = resolve(Selection("kip_full", "two-brokers", overrides)).config
     model = load_whole_model()
-    graph = graph_of_plain(PlainModel(model, config)).graph
+    graph, _ = graph_of_plain(PlainModel(model, config))
     assert graph is not None
     yield model, config, graph
 

@@ -51,8 +51,7 @@ class Plain:
 
     def __init__(self, model: Model, selection: Selection) -> None:
         self.model = PlainModel(model, resolve(selection).config)
-        self.found = graph_of_plain(self.model)
-        graph = self.found.graph
+        graph, self.counts = graph_of_plain(self.model)
         assert graph is not None
         self.graph = graph
         self.states = [graph.state(n) for n in range(graph.count)]
@@ -89,17 +88,17 @@ def steps(graph: Any) -> Counter[Any]:
 
 
 def test_the_numbers_are_those_of_the_plain_model(report: ExploreReport, plain: Plain) -> None:
-    space, found = report.space, plain.found
+    space, counts = report.space, plain.counts
     assert (space.complete, report.verdict, report.exit_code) == (True, "explored", ExitCode.HOLDS)
-    assert (space.distinct, space.generated, space.cut) == (found.distinct, found.generated, found.cut)
+    assert (space.distinct, space.generated, space.cut) == (counts.distinct, counts.generated, counts.cut)
     assert space.steps == len(plain.steps) == space.generated - space.cut - 1
-    assert (space.levels, space.deadlocks) == (found.levels, 0)
+    assert (space.levels, space.deadlocks) == (counts.levels, 0)
     degrees = Counter(Counter(source for source, _, _ in plain.steps).values())
     degrees[0] = space.distinct - degrees.total()
     assert {row.degree: row.states for row in report.degrees} == {k: n for k, n in degrees.items() if n}
-    assert report.mean_degree == round(len(plain.steps) / found.distinct, 3)
-    assert {a.name: a.fired for a in report.actions if a.fired} == found.enabled
-    assert sum(a.new_states for a in report.actions) == found.distinct - 1
+    assert report.mean_degree == round(len(plain.steps) / counts.distinct, 3)
+    assert {a.name: a.fired for a in report.actions if a.fired} == counts.enabled
+    assert sum(a.new_states for a in report.actions) == counts.distinct - 1
     isr = {state.partition.isr for state in plain.states}
     assert {v.name: v.distinct for v in report.variables}["partition.isr"] == len(isr) > 1
 

@@ -42,16 +42,16 @@ def traces(model: Model) -> dict[str, Behaviour[Label]]:
     """What the reference search finds first in a scope where `legacy` loses data."""
     config = resolve(LEGACY).config
     plain = PlainModel(model, config)
-    first = search(model, config, max_states=1200).first
-    made = {}
+    states_of = search(model, config, max_states=1200).traces
+    behaviours = {}
     for ident in IDENTS:
-        states = first[ident][1]
+        states = states_of[ident]
         labels = []
         for before, after in itertools.pairwise(states):
-            labels.append(next(label for label, made in plain.successors(before) if made == after))
+            labels.append(next(label for label, successor in plain.successors(before) if successor == after))
         origin = TraceOrigin(LEGACY.variant, LEGACY.scope, property=ident)
-        made[ident] = Behaviour(origin, tuple(states), tuple(labels))
-    return made
+        behaviours[ident] = Behaviour(origin, states, tuple(labels))
+    return behaviours
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Constant, Expression
 from elrcheck.lang.types import BOOL, INT
-from elrcheck.tla_export.folded import FALSE, TRUE, Folding, alike, is_literal
+from elrcheck.tla_export.folded import Folding
+from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_literal
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.spec import reading_text, spec_text
 from elrcheck.tla_export.specialised import specialised

@@ -1,0 +1,20 @@
+"""Objects that a `with` block closes at its end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+
+class ClosedAtEnd(ABC):
+    """A context manager that closes itself, however its block ends."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what it holds; safe to call again."""
