@@ -19,8 +19,8 @@ from elrcheck.declared.kept_model import with_origin
 from elrcheck.lang.compiler.type_rules import check_limits, demand_end
 from elrcheck.lang.load import Model, ProtocolModel, demand_listed
 from elrcheck.lang.source import ModelError
+from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import Ty, type_of
-from elrcheck.lang.types_inside import sorts_in
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
-from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.closed_at_end import ClosedAtEnd
 from elrcheck.kafka.java_program import Jdk
 
 FLUSH = b"f"

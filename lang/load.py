@@ -29,8 +29,8 @@ from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import ModelError, dispatch_of, error_at, error_in_field, near
 from elrcheck.lang.symmetry.alike_members import demand_symmetric
+from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import BOOL, Ty, record_fields, type_of
-from elrcheck.lang.types_inside import sorts_in
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
 

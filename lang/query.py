@@ -24,9 +24,8 @@ from elrcheck.lang.expr import Binder, Constant, Expression, Get, SequenceGet, V
 from elrcheck.lang.ir import Fn, StateView, state_view
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.tree import walk
+from elrcheck.lang.tree import sorts_in, types_inside, walk
 from elrcheck.lang.types import Ty, record_fields
-from elrcheck.lang.types_inside import sorts_in, types_inside
 
 LONGEST = 2000
 """Maximum length of an expression, in characters."""

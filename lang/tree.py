@@ -1,4 +1,4 @@
-"""Walking over expressions, and the end of every `match` over them.
+"""Walking over expressions and types, and the end of every `match` over expressions.
 
 A `match` over `Expression` ends in `unsupported(backend, node)`, whose parameter is `Never`: the type
 checker rejects a back end that forgets a node, and an unsupported node raises a typed error instead of
@@ -15,6 +15,7 @@ from typing import Any, Never, NoReturn, TypeAlias
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression, StateVariable, Variable
 from elrcheck.lang.node import Expr
+from elrcheck.lang.types import Ty
 
 TruthNode: TypeAlias = (
     expr.Junction
@@ -93,3 +94,36 @@ def same(a: Expression, b: Expression) -> bool:
             return (a.moment, a.name) == (b.moment, b.name)
         case _:
             return a is b
+
+
+def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
+    """Yield the type and those it consists of, each with the class and the field that it stands in.
+
+    The fields of a record come once, wherever the record occurs.
+    """
+    entered: set[object] = set()
+
+    def visit(ty: Ty, cls: Any, name: str) -> Iterator[tuple[Ty, Any, str]]:
+        yield ty, cls, name
+        for part in (ty.index, ty.arg):
+            if part is not None:
+                yield from visit(part, cls, name)
+        if ty.is_pair:
+            for part in ty.parts:
+                yield from visit(part, cls, name)
+        elif ty.kind in ("record", "state") and ty.cls not in entered:
+            entered.add(ty.cls)
+            for field, part in ty.fields.items():
+                yield from visit(part, ty.cls, field)
+
+    return visit(ty, ty.cls, "")
+
+
+def limits_of(ty: Ty) -> set[str]:
+    """Return the fields of the configuration that limit a number or a sequence inside a type."""
+    return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}
+
+
+def sorts_in(*types: Ty) -> dict[str, Ty]:
+    """Return the sorts whose members occur in types, by name."""
+    return {part.name: part for ty in types for part, _, _ in types_inside(ty) if part.kind == "member"}

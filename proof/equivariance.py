@@ -27,8 +27,8 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.symmetry.renamed_values import renamed as lang_renamed
 from elrcheck.lang.symmetry.renamed_values import tells_apart
+from elrcheck.lang.tree import sorts_in, types_inside
 from elrcheck.lang.types import Ty
-from elrcheck.lang.types_inside import sorts_in, types_inside
 from elrcheck.proof.symbolic_values import Symbolic, arbitrary
 from elrcheck.proof.z3_algebra import Z3Algebra, formula
 

@@ -216,8 +216,8 @@ def browser() -> Iterator[Browser]:
     """A headless Chromium, for the tests of one file."""
     from support.browser import open_browser
 
-    with open_browser() as found:
-        yield found
+    with open_browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
-from elrcheck.tla_export.definitions import WIDTH, DefinitionPrinter, comment_lines
+from elrcheck.tla_export.definition_printer import WIDTH, DefinitionPrinter, comment_lines
 from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.pretty import Bullets, Doc, Headed, Items, ListItem, PlainText, render
 from elrcheck.tla_export.printed import PrintScope

@@ -26,8 +26,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import Ty
-from elrcheck.lang.types_inside import sorts_in
 from elrcheck.results.trace_reports import FewerMembers, Shortened
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.replay import Replayed, replay_finding

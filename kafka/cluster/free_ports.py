@@ -12,8 +12,8 @@ import random
 import socket
 from pathlib import Path
 
-from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.closed_at_end import ClosedAtEnd
 
 HOST = "127.0.0.1"
 LOWEST = 15_000

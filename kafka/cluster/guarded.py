@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elrcheck.base.closed_at_end import ClosedAtEnd
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.closed_at_end import ClosedAtEnd
 from elrcheck.kafka.cluster import warden
 
 PREFIX = "elrcheck-cluster-"

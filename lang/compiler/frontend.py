@@ -14,8 +14,8 @@ from elrcheck.lang.compiler.type_rules import check_limits, demand_end, demand_r
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at, line_of_function
+from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import Ty, record_fields, type_of
-from elrcheck.lang.types_inside import sorts_in
 
 if TYPE_CHECKING:
     from elrcheck.lang.compiler.function_compiler import FunctionCompiler

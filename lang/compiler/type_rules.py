@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from elrcheck.lang.source import ModelError, error_in_field, near
+from elrcheck.lang.tree import types_inside
 from elrcheck.lang.types import Ty, endless, record_fields
-from elrcheck.lang.types_inside import types_inside
 
 
 def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:

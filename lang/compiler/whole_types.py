@@ -27,8 +27,8 @@ from elrcheck.lang.expr import (
     WholeSort,
 )
 from elrcheck.lang.runtime import Map
+from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import INT, ModelTypeError, Ty, is_finite, set_of, type_of
-from elrcheck.lang.types_inside import sorts_in
 
 WHOLE_MAP = "Map({k: .. for k in Mode}), also over every(c, Vote)"
 

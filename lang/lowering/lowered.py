@@ -17,8 +17,8 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import error_at
 from elrcheck.lang.structure import Structure
+from elrcheck.lang.tree import limits_of
 from elrcheck.lang.types import Ty
-from elrcheck.lang.types_inside import limits_of
 
 Scalar: TypeAlias = int | list[bool]
 """A scalar of a plain state: a set is one boolean for each possible member."""

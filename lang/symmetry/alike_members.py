@@ -12,9 +12,8 @@ from elrcheck.lang.expr import Call, ConfigField, Expression
 from elrcheck.lang.ir import Fn, block_expressions
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.symmetry.renamed_values import tells_apart
-from elrcheck.lang.tree import children
+from elrcheck.lang.tree import children, types_inside
 from elrcheck.lang.types import Ty
-from elrcheck.lang.types_inside import types_inside
 
 
 def demand_symmetric(fns: Mapping[str, Fn], roots: Sequence[Fn]) -> None:

@@ -8,8 +8,8 @@ import z3
 
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.tree import types_inside
 from elrcheck.lang.types import Ty
-from elrcheck.lang.types_inside import types_inside
 
 
 class _Reads:

@@ -105,22 +105,29 @@ def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
                 assert value is None or (value == check.hit_value) == hit, check.name
 
 
-def found(made: Successors) -> tuple[list[int], list[tuple[Any, ...]]]:
+def found(successors: Successors) -> tuple[list[int], list[tuple[Any, ...]]]:
     """What was found, in one order: steps with the new states and the findings of the step checks."""
-    columns = (made.sources.tolist(), made.instances.tolist(), made.rows.tolist(), made.flags.tolist())
-    return made.enabled.tolist(), sorted(zip(*columns, strict=True))
+    columns = (
+        successors.sources.tolist(),
+        successors.instances.tolist(),
+        successors.rows.tolist(),
+        successors.flags.tolist(),
+    )
+    return successors.enabled.tolist(), sorted(zip(*columns, strict=True))
 
 
-def assert_steps(sample: FeatureSample, run: Search, made: Successors, by_ident: dict[str, Fn]) -> None:
+def assert_steps(sample: FeatureSample, run: Search, successors: Successors, by_ident: dict[str, Fn]) -> None:
     """The steps inside the budgets and the room, no others, and what step properties say of them."""
     program = sample.lowered.program
     checks = [(i, check) for i, check in enumerate(program.checks) if check.scope == "step"]
     left = []
-    for (_, steps), enabled in zip(sample.cases, made.enabled, strict=True):
+    for (_, steps), enabled in zip(sample.cases, successors.enabled, strict=True):
         assert len(steps) == enabled, "guards"
         inside = {key: to for key, to in steps.items() if sample.plain.within(to) and sample.fits(to)}
         left.append(inside)
-    for row, source, number, flags in zip(made.rows, made.sources, made.instances, made.flags, strict=True):
+    for row, source, number, flags in zip(
+        successors.rows, successors.sources, successors.instances, successors.flags, strict=True
+    ):
         before, instance = sample.cases[source][0], program.instances[number]
         after = left[source].pop((instance.action, instance.args))
         assert tuple(run.layout.unpack(row)) == sample.leaves(after), (before, instance.action)
@@ -177,8 +184,8 @@ def values(solved: z3.ModelRef, terms: list[Any]) -> list[int]:
     if not terms:
         return []
     together = z3.Function("together", *(term.sort() for term in terms), z3.BoolSort())
-    found = solved.eval(together(*terms)).children()
-    return [value.as_long() if z3.is_int_value(value) else int(bool(value)) for value in found]
+    children = solved.eval(together(*terms)).children()
+    return [value.as_long() if z3.is_int_value(value) else int(bool(value)) for value in children]
 
 
 def changed(transitions: Transitions, after: Mapping[str, Any]) -> list[tuple[int, Any]]:
@@ -217,11 +224,11 @@ def successors(
 ) -> Iterator[tuple[int, ...]]:
     """The numbers of the next states, one for each list of updates."""
     terms = [term for changes in updates for _, new in changes for term in flat(new) if z3.is_expr(term)]
-    found = iter(values(solved, terms))
+    choices = iter(values(solved, terms))
     for changes in updates:
         after = list(before)
         for slot, new in changes:
-            numbers = [next(found) if z3.is_expr(term) else int(term) for term in flat(new)]
+            numbers = [next(choices) if z3.is_expr(term) else int(term) for term in flat(new)]
             after[slot] = sum(number << bit for bit, number in enumerate(numbers))
         yield tuple(after)
 

@@ -55,9 +55,9 @@ def test_a_renamed_state_has_the_renamed_successors(model: Model) -> None:
         expected = [after for _, after in plain.successors(state)]
         for to in itertools.permutations(range(3)):
             there = renamed(state, model.state_ty, to)
-            found = [after for _, after in plain.successors(there)]
-            assert set(found) == {renamed(after, model.state_ty, to) for after in expected}
-            assert len(found) == len(expected)
+            successors = [after for _, after in plain.successors(there)]
+            assert set(successors) == {renamed(after, model.state_ty, to) for after in expected}
+            assert len(successors) == len(expected)
 
 
 def test_spare_brokers_differ_as_soon_as_two_are_in_one_list(model: Model) -> None:

@@ -102,9 +102,9 @@ def test_a_function_has_the_options_of_its_command(name: str) -> None:
     command = cli.commands[name]
     common = {param.name for param in cli.params} | PRINTED | LEFT_OUT.get(name, set())
     own = {str(param.name) for param in command.params if isinstance(param, click.Parameter)} - common
-    wanted = {RENAMED.get(option, option) for option in own}
+    options = {RENAMED.get(option, option) for option in own}
     keywords = set(inspect.signature(getattr(elrcheck, name)).parameters)
-    assert keywords == wanted | {"progress"} | ADDED.get(name, set())
+    assert keywords == options | {"progress"} | ADDED.get(name, set())
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_a_mistake_is_an_exception_with_the_code_of_the_command(
 
 
 def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+    requests: list[object] = []
 
     def answers(report: object) -> Callable[..., object]:
         def run(request: object, *_: object) -> object:
-            asked.append(request)
+            requests.append(request)
             return report
 
         return run
@@ -179,7 +179,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     assert list(result.to_pandas("rules")["id"]) == ["CT-1"]
     monkeypatch.setattr("elrcheck.proving.check_certificate.run_check_certificate", answers(FITS))
     assert elrcheck.check_certificate("there", solver="z3").verdict == "fits"
-    assert asked == [
+    assert requests == [
         ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),
         CheckRequest(chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=there, selected=True, kept=True),
         CheckRequest(resume=there, fingerprint=64, kept=True, fresh=True),
@@ -208,9 +208,9 @@ def test_the_default_table_is_one_of_the_tables(name: str) -> None:
 
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
     for result in (as_result(elrcheck.CheckResult, CHECK), as_result(elrcheck.SweepResult, SWEEP)):
-        shown = result._repr_html_()
-        assert shown.startswith('<iframe srcdoc="') and 'sandbox="allow-scripts"' in shown
-        page = html.unescape(shown.split('srcdoc="', 1)[1].split('"', 1)[0])
+        frame = result._repr_html_()
+        assert frame.startswith('<iframe srcdoc="') and 'sandbox="allow-scripts"' in frame
+        page = html.unescape(frame.split('srcdoc="', 1)[1].split('"', 1)[0])
         assert page == result.render("html") and page.lower().startswith("<!doctype html>")
 
 
@@ -290,8 +290,8 @@ def test_a_walk_of_a_model_of_the_user() -> None:
 
 
 def test_findings_of_a_release_and_a_scenario() -> None:
-    known = elrcheck.assess(kafka="4.1", min_insync_replicas=2)
-    assert set(known.to_pandas()["kafka"]) == {known.groups[0].settings.kafka}
+    assessed = elrcheck.assess(kafka="4.1", min_insync_replicas=2)
+    assert set(assessed.to_pandas()["kafka"]) == {assessed.groups[0].settings.kafka}
     assert elrcheck.scenario("E-6").verdict == "as_expected"
 
 

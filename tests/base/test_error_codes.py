@@ -39,7 +39,7 @@ def trees() -> Iterator[tuple[Path, ast.Module]]:
 
 def constants(tree: ast.Module) -> dict[str, set[str]]:
     """Name -> texts that are assigned to it anywhere in the file."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             value = node.value
@@ -47,25 +47,25 @@ def constants(tree: ast.Module) -> dict[str, set[str]]:
             texts = {p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)}
             for target in node.targets:
                 if isinstance(target, ast.Name):
-                    found.setdefault(target.id, set()).update(texts)
-    return found
+                    by_name.setdefault(target.id, set()).update(texts)
+    return by_name
 
 
 def raised() -> Iterator[tuple[str, ExitCode]]:
     """(code, exit code) of everything that is raised, as far as the source says it in so many words."""
     for _, tree in trees():
-        known = constants(tree)
+        texts = constants(tree)
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             exit_code = ExitCode(FAULTS.get(name, ExitCode.DID_NOT_RUN))
             if name in FAULTS and call.args:
-                words = said(call.args[0], known)
+                words = said(call.args[0], texts)
             elif name in ("Codes", "toml_codes"):  # base/strict.py: what faults of a document are called
-                given = (*call.args, *(keyword.value for keyword in call.keywords))
-                words = {word for part in given for word in said(part, known)}
+                arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+                words = {word for part in arguments for word in said(part, texts)}
             elif isinstance(call.func, ast.Attribute) and call.func.attr == "fail":
                 codes = (keyword.value for keyword in call.keywords if keyword.arg == "code")
-                words = {word for part in codes for word in said(part, known)}
+                words = {word for part in codes for word in said(part, texts)}
             else:
                 continue
             yield from ((word, exit_code) for word in words)
@@ -73,22 +73,22 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
     yield from ((code, ExitCode(kind.exit_code)) for _, kind, code, _ in jvm.CAUSES)
 
 
-def said(argument: ast.expr, known: dict[str, set[str]]) -> set[str]:
+def said(argument: ast.expr, texts: dict[str, set[str]]) -> set[str]:
     match argument:
         case ast.Constant(value=str(text)):
             return {text}
         case ast.JoinedStr():
             return set(PARTS[ast.unparse(argument)])
         case ast.Name(id=name):
-            return {text for text in known.get(name, set()) if CODE.fullmatch(text)}
+            return {text for text in texts.get(name, set()) if CODE.fullmatch(text)}
     return set()
 
 
 def test_every_code_that_is_raised_is_listed_with_its_exit_code() -> None:
-    found = {*raised(), ("internal", ExitCode.INTERNAL)}
+    raised_codes = {*raised(), ("internal", ExitCode.INTERNAL)}
     listed = {(code, exit_code) for exit_code, codes in BY_EXIT.items() for code in codes}
-    assert found - listed == set(), "not listed"
-    assert listed - found == set(), "listed, but raised nowhere"
+    assert raised_codes - listed == set(), "not listed"
+    assert listed - raised_codes == set(), "listed, but raised nowhere"
 
 
 def test_a_code_is_listed_once_and_is_a_greppable_word() -> None:

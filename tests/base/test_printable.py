@@ -25,7 +25,7 @@ def test_exactly_the_control_and_format_characters_are_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("a\x1b[31mb\x07", r"a\x1b[31mb\x07"),
         ("a\r\n\tb", r"a\r\n\tb"),
@@ -36,8 +36,8 @@ def test_exactly_the_control_and_format_characters_are_escaped() -> None:
         ("Kafka für Łódź, ⚠️ 10\u202f000", "Kafka für Łódź, ⚠️ 10\u202f000"),
     ],
 )
-def test_what_it_becomes(text: str, shown: str) -> None:
-    assert printable(text) == shown
+def test_what_it_becomes(text: str, expected: str) -> None:
+    assert printable(text) == expected
 
 
 @pytest.mark.parametrize("command", ["::error::x", "  ::add-mask::x", "::set-output name=a::b", "::stop-commands::e"])
@@ -60,9 +60,9 @@ def test_a_report_is_changed_only_where_it_has_to_be() -> None:
     plain = Whole((Part("a", (1,)),), {"b": None})
     assert printable_report(plain) is plain
     evil = Whole((plain.parts[0], Part("\x1b")), {"\n": Part("\x07"), "b": None})
-    shown = printable_report(evil)
-    assert shown.parts[0] is plain.parts[0] and evil.parts[1].name == "\x1b"
-    assert shown == Whole((plain.parts[0], Part(r"\x1b")), {r"\n": Part(r"\x07"), "b": None})
+    printed = printable_report(evil)
+    assert printed.parts[0] is plain.parts[0] and evil.parts[1].name == "\x1b"
+    assert printed == Whole((plain.parts[0], Part(r"\x1b")), {r"\n": Part(r"\x07"), "b": None})
 
 
 def test_an_error_keeps_its_lines() -> None:

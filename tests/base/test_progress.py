@@ -30,8 +30,8 @@ def test_lines_are_rare_and_the_last_is_never_lost() -> None:
         clock.now += 0.3
     lines.close()
     lines.close()
-    shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
-    assert shown == ["depth 0", "depth 4"]
+    heads = [line.split(":")[0] for line in stream.getvalue().splitlines()]
+    assert heads == ["depth 0", "depth 4"]
 
 
 def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None:
@@ -72,8 +72,8 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
     lines = ProgressLines(stream, 1.0, clock)
     for number, verdict in enumerate(("proved", "proved", "proved", "refuted", "proved", "never"), start=1):
         lines.tell(ObligationDone("consecution", number, 9, f"Fence x Lemma{number}", verdict, 0.1))
-    shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
-    assert shown == [f"consecution {number}/9" for number in (1, 3, 4, 5, 6)]
+    heads = [line.split(":")[0] for line in stream.getvalue().splitlines()]
+    assert heads == [f"consecution {number}/9" for number in (1, 3, 4, 5, 6)]
     assert "Fence x Lemma4 ... refuted" in stream.getvalue()
 
 

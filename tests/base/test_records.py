@@ -86,10 +86,10 @@ number = 2
 PARTS = TEXT[TEXT.index("[[part]]") :]
 
 
-def read(text: str, folder: Path, given: Mapping[str, Any] | None = None) -> Whole:
+def read(text: str, folder: Path, values: Mapping[str, Any] | None = None) -> Whole:
     file = folder / "a.toml"
     file.write_text(text)
-    return read_record(read_toml(file, CODES, joint="-"), Whole, given, tag="stop", others=("more",))
+    return read_record(read_toml(file, CODES, joint="-"), Whole, values, tag="stop", others=("more",))
 
 
 def test_every_form_of_field(tmp_path: Path) -> None:
@@ -153,14 +153,14 @@ class Kept:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     names = tuple(f"name {number}" for number in range(20))
-    kept = Kept('a "b"', 3, names, Size(2), {"P-10": 1, "P-2": 0}, {"x y": Size(3, 1)})
-    lines = list(table_text("kept", kept, "-"))
+    record = Kept('a "b"', 3, names, Size(2), {"P-10": 1, "P-2": 0}, {"x y": Size(3, 1)})
+    lines = list(table_text("kept", record, "-"))
     assert lines[:3] == ["[kept]", 'word = "a \\"b\\""', "most-steps = 3"]
     assert lines[-6:-3] == ["[kept.depths]", "P-2 = 0", "P-10 = 1"]
     assert lines[-3:] == ["", "[kept.sizes]", '"x y" = { wide = 3, high-up = 1 }']
     file = tmp_path / "kept.toml"
     file.write_text("\n".join(lines))
-    assert read_record(read_toml(file, CODES, joint="-")["kept"], Kept) == kept
+    assert read_record(read_toml(file, CODES, joint="-")["kept"], Kept) == record
     assert list(table_text("kept", Kept("a"))) == [
         "[kept]",
         'word = "a"',

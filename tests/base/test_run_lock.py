@@ -68,11 +68,11 @@ def test_commands_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
         assert run(cli, ["check", "--resume", "kept"]) == ExitCode.ENVIRONMENT
         printed = capsys.readouterr().err
         assert "error[run-in-use]" in printed and "kept" in printed and "another folder" in printed
-        (found,) = list_runs(tmp_path, time.time())
-        assert (found.kind, removable(found, 0.0, True)) == ("running", False)
+        (listed,) = list_runs(tmp_path, time.time())
+        assert (listed.kind, removable(listed, 0.0, True)) == ("running", False)
     assert {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()} == before
-    (found,) = list_runs(tmp_path, time.time())
-    assert (found.kind, removable(found, 0.0, True)) == ("resumable", True)
+    (listed,) = list_runs(tmp_path, time.time())
+    assert (listed.kind, removable(listed, 0.0, True)) == ("resumable", True)
     assert run(cli, ["check", "--resume", "kept"]) == ExitCode.HOLDS
     assert os.path.isdir("kept")
 

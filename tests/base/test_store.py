@@ -202,15 +202,15 @@ def test_one_process_of_a_run_tells(store: Store[Answer], tmp_path: Path) -> Non
         "from elrcheck.base.kept.store import Store\n"
         "assert Store('answers', str).get('a') is None and Store('answers', str).get('a') is None"
     )
-    said = []
+    messages = []
     with one_notice():
         mark = Path(os.environ[MARK])
         for _ in range(3):
             command = [sys.executable, "-c", source]
             done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-            said.append(done.stderr.count("\n"))
+            messages.append(done.stderr.count("\n"))
         assert mark.exists()
-    assert said == [1, 0, 0] and not mark.exists() and MARK not in os.environ
+    assert messages == [1, 0, 0] and not mark.exists() and MARK not in os.environ
 
 
 def test_a_file_for_others_is_checked_before_its_path_is_given(own_store: Path) -> None:

@@ -228,8 +228,8 @@ def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, key:
 @pytest.mark.parametrize("value", ["a text", 1, None, ["a"]])
 def test_what_is_no_object_has_no_fields(value: object) -> None:
     node = parse_json(json.dumps({"a": value}), "a.json", CODES)["a"]
-    asked = (lambda: node["a"], lambda: node.get("a"), lambda: node.maybe("a", Node.text, ""))
-    for ask in (*asked, lambda: "a" in node):
+    reads = (lambda: node["a"], lambda: node.get("a"), lambda: node.maybe("a", Node.text, ""))
+    for ask in (*reads, lambda: "a" in node):
         with pytest.raises(UsageFault, match="expected an object"):
             ask()
 

@@ -171,19 +171,19 @@ def test_unknown_names_get_a_suggestion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "parts"),
     [
         ("KAFKA-19522", ("F-1 (findings)", "code_4_0 (variants)", "last_known_leader (knobs)")),
         ("4.3.0", ("code_4_3 (variants)", "F-20 (findings)", "more")),
         ("zzz", ("`elrcheck list KIND`", "variants")),
     ],
 )
-def test_a_word_that_is_no_name(word: str, told: tuple[str, ...]) -> None:
+def test_a_word_that_is_no_name(word: str, parts: tuple[str, ...]) -> None:
     """The entries that mention it, if they are few enough to read; never a page of names."""
     with pytest.raises(UsageFault) as caught:
         find(word)
     help = str(caught.value.help)
-    assert all(part in help for part in told) and len(help) < 600
+    assert all(part in help for part in parts) and len(help) < 600
 
 
 def test_a_safety_property_is_no_liveness_property() -> None:
@@ -233,10 +233,10 @@ def test_words_of_the_glossary_are_shown_where_nothing_else_has_the_name() -> No
     assert find("ELR")["name"] == "ELR, eligible leader replicas"
     assert find("trace")["list"] == "formats" and find("trace", "terms")["list"] == "terms"
     assert find("kept")["summary"].count("; or: ") == 1, "a word with two rows"
-    for word, said in (("HMW", "did you mean `HW`?"), ("KAFKA-19522", "the word is in code_2024_10 (var")):
+    for word, hint in (("HMW", "did you mean `HW`?"), ("KAFKA-19522", "the word is in code_2024_10 (var")):
         with pytest.raises(UsageFault) as caught:
             find(word)
-        assert caught.value.help is not None and caught.value.help.startswith(said)
+        assert caught.value.help is not None and caught.value.help.startswith(hint)
 
 
 @pytest.mark.parametrize(("name", "file"), [("F-20", "F-20.toml"), ("E-6", "E-06.toml")])

@@ -23,8 +23,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, tuple[Any, str]]]:
     assert run(cli, ["config", "--format", "json", "check", *arguments]) == 0
-    found = json.loads(capsys.readouterr().out)
-    return {part: {one["name"]: (one["value"], one["source"]) for one in found[part]} for part in ("options", "model")}
+    report = json.loads(capsys.readouterr().out)
+    return {part: {one["name"]: (one["value"], one["source"]) for one in report[part]} for part in ("options", "model")}
 
 
 def test_the_layers_of_the_model() -> None:
@@ -37,14 +37,14 @@ def test_the_layers_of_the_model() -> None:
 
 
 def test_where_options_are_from(capsys: pytest.CaptureFixture[str]) -> None:
-    found = document(capsys, "--scope", "two-brokers")
-    options = found["options"]
+    report = document(capsys, "--scope", "two-brokers")
+    options = report["options"]
     assert options["--variant"] == ("legacy", "settings file")
     assert options["--time-budget"] == (90.0, "settings file")
     assert options["--workers"] == (3, "environment")
     assert options["--scope"] == ("two-brokers", "command line")
     assert options["--max-depth"] == (None, "default")
-    assert found["model"]["broker_count"] == (2, "scope two-brokers")
+    assert report["model"]["broker_count"] == (2, "scope two-brokers")
 
 
 def test_reductions_are_settings_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_mistake_is_told_as_by_the_command(
 
 
 @pytest.mark.parametrize(
-    ("shown", "plain"),
+    ("arguments", "plain"),
     [
         (["show", "config"], ["config"]),
         (["show", "config", "check", "--set", "min_isr=1"], ["config", "check", "--set", "min_isr=1"]),
@@ -89,9 +89,9 @@ def test_a_mistake_is_told_as_by_the_command(
         (["show", "config", "chekc"], ["config", "chekc"]),
     ],
 )
-def test_show_config_is_the_same(shown: list[str], plain: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_config_is_the_same(arguments: list[str], plain: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ended = []
-    for argv in (shown, plain):
+    for argv in (arguments, plain):
         code = run(cli, argv)
         ended.append((code, *capsys.readouterr()))
     assert ended[0] == ended[1]

@@ -24,8 +24,8 @@ def config(variant: str = "kip_full", *overrides: str) -> Config:
 
 def test_every_budget_has_words() -> None:
     assert list(EVENTS) == [budget.name for budget in fields(Spent) if budget.name != "records"]
-    said = [words for event in EVENTS.values() for words in (event.one, event.many)]
-    assert len(set(said)) == len(said)
+    wordings = [words for event in EVENTS.values() for words in (event.one, event.many)]
+    assert len(set(wordings)) == len(wordings)
 
 
 def test_what_is_tried_and_what_is_not() -> None:
@@ -70,8 +70,8 @@ def test_every_release_names_its_variant() -> None:
 
 def test_settings_by_their_name_in_kafka() -> None:
     assert set(KAFKA_NAMES.values()) <= set(config_fields(Config))
-    given = ("min.insync.replicas=1", "eligible.leader.replicas.version=0")
-    assert parse_overrides(Config, given) == {"min_isr": 1, "elr_enabled": False}
+    settings = ("min.insync.replicas=1", "eligible.leader.replicas.version=0")
+    assert parse_overrides(Config, settings) == {"min_isr": 1, "elr_enabled": False}
     unclean = parse_overrides(Config, ("unclean.leader.election.enable=true",))
     assert unclean == {"unclean_leader_election_enable": True}
     with pytest.raises(UsageFault) as fault:

@@ -49,13 +49,13 @@ def test_every_cell_says_something_and_has_its_command() -> None:
 
 
 def test_cells_say_what_is_recorded() -> None:
-    found = row("F-20")
-    assert [found.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == ["breaks", "fails", "lost"]
-    (lost,) = (cell for cell in found.cells if (cell.level, cell.kafka) == ("brokers", "4.1.1"))
+    cells = row("F-20")
+    assert [cells.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == ["breaks", "fails", "lost"]
+    (lost,) = (cell for cell in cells.cells if (cell.level, cell.kafka) == ("brokers", "4.1.1"))
     assert lost.result == "lost: 600 of 600 (control: 600 of 600 left)"
     assert lost.command == "elrcheck reproduce F-20/loss --kafka 4.1.1"
-    assert found.words("model", "3.9.1") == "holds"
-    assert found.words("brokers", "3.9.1") == "absent" and "isElrSupported" in found.prevented["3.9.1"]
+    assert cells.words("model", "3.9.1") == "holds"
+    assert cells.words("brokers", "3.9.1") == "absent" and "isElrSupported" in cells.prevented["3.9.1"]
     assert [row("F-23").words("classes", release) for release in ("4.2.1", "4.3.0")] == ["fails", "passes"]
     assert row("F-52").words("brokers", "3.9.1") == "lost"
 
@@ -102,8 +102,8 @@ def test_the_newest_search_repeats(key: tuple[str, str]) -> None:
 
 def again(key: tuple[str, str]) -> None:
     (stored,) = (each for each in packaged_searches() if (each.finding, each.variant) == key)
-    found = script("docs/search_findings.py").searched(SEARCHES[key])
-    assert (found.breaks, found.control, found.states) == (stored.breaks, stored.control, stored.states)
+    searched = script("docs/search_findings.py").searched(SEARCHES[key])
+    assert (searched.breaks, searched.control, searched.states) == (stored.breaks, stored.control, stored.states)
 
 
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +156,7 @@ SEEN = (ROOT / "catalogue" / "recipes" / "F-20-stuck.toml").read_text(encoding="
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('kafka = "4.1.2"', 'kafka = "4.1"', "a release such as 4.1.2"),
         ('outcome = "unavailable"', 'outcome = "lots"', "did you mean"),
@@ -168,11 +168,11 @@ SEEN = (ROOT / "catalogue" / "recipes" / "F-20-stuck.toml").read_text(encoding="
         ('day = "2026-11-22"', 'day = "today"', "a day such as"),
     ],
 )
-def test_a_wrong_record_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_record_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     head, _, seen = SEEN.partition("[[seen]]")
     assert old in seen
     file = tmp_path / "recipe.toml"
     file.write_text(f"{head}[[seen]]{replaced(seen, old, new)}")
     with pytest.raises(UsageFault) as fault:
         read_recipe(file)
-    assert said in f"{fault.value} {fault.value.help}"
+    assert message in f"{fault.value} {fault.value.help}"

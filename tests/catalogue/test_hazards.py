@@ -101,15 +101,15 @@ def test_the_change_moves_the_model_away_from_the_base_variant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said", "help"),
+    ("change", "message", "help"),
     [
         ({"expected": ("P-111",)}, "there is no property `P-111`", "did you mean `P-11`?"),
         ({"guard": ("Regster", "b is starting")}, "there is no action `Regster`", "did you mean `Register`?"),
         ({"guard": ("Register", "b is startin")}, "no guard of Register `b is startin`", "`b is starting`"),
     ],
 )
-def test_a_row_that_names_what_is_not_there(model: Model, change: dict[str, Any], said: str, help: str) -> None:
-    with pytest.raises(UsageFault, match=said) as caught:
+def test_a_row_that_names_what_is_not_there(model: Model, change: dict[str, Any], message: str, help: str) -> None:
+    with pytest.raises(UsageFault, match=message) as caught:
         demand_known(model, dataclasses.replace(HAZARDS[0], **change))
     assert help in str(caught.value.help)
     demand_known(model, HAZARDS[0])

@@ -178,10 +178,10 @@ elect = "orders-0"
 type = "preferred"
 if-needed = true
 """
-    answered, said, elect = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"\n', steps)).steps[2:]
+    answered, sign, elect = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"\n', steps)).steps[2:]
     alone = WaitStep("orders-0", ExpectedPartition(isr=(0,)), 10.0, False)
     assert answered.action == Answered("orders-0", 5.0, alone)
-    assert said.action == PrintedLine(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
+    assert sign.action == PrintedLine(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
     assert elect.action == ElectStep("orders-0", "preferred", None, None, True)
     assert answered.text == "answered orders-0"
     assert elect.text == "elect orders-0, type preferred, if-needed yes"
@@ -217,8 +217,8 @@ def test_the_packaged_recipes_fit_the_findings() -> None:
         assert find_recipe(finding).default
     for recipe in recipes:
         assert recipe.file.endswith(f"{recipe.finding}-{recipe.name}.toml")
-        shown = [run.kafka for run in recipe.seen if run.outcome in ("lost", "unavailable")]
-        assert (recipe.versions is None) == (not shown)
+        releases = [run.kafka for run in recipe.seen if run.outcome in ("lost", "unavailable")]
+        assert (recipe.versions is None) == (not releases)
         if recipe.versions is not None:
             assert release_numbers(recipe.versions[0]) <= release_numbers(recipe.versions[1])
         assert recipe.control is not None
@@ -227,12 +227,12 @@ def test_the_packaged_recipes_fit_the_findings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "order", "says"),
+    ("name", "order", "says"),
     [("F-3", None, "no recipe for"), ("F-20/los", None, "did you mean `loss`"), ("F-20/loss", "x", "two recipes")],
 )
-def test_a_recipe_that_is_not_there(wanted: str, order: str | None, says: str) -> None:
+def test_a_recipe_that_is_not_there(name: str, order: str | None, says: str) -> None:
     with pytest.raises(UsageFault) as caught:
-        find_recipe(wanted, order)
+        find_recipe(name, order)
     assert says in caught.value.render()
 
 

@@ -34,9 +34,9 @@ def test_a_recipe_waits_for_the_states_of_its_trace(ident: str, tmp_path: Path) 
         stop_at_first=not trace.liveness,
         run_dir=tmp_path / "run",
     )
-    (found,) = run_check(request, Silent()).properties
-    assert found.verdict == "violated" and found.trace is not None
-    stored = json.loads((tmp_path / "run" / found.trace).read_text(encoding="utf-8"))
+    (violated,) = run_check(request, Silent()).properties
+    assert violated.verdict == "violated" and violated.trace is not None
+    stored = json.loads((tmp_path / "run" / violated.trace).read_text(encoding="utf-8"))
     states = [state["partition"] for state in stored["states"]]
     assert trace.met(expected, states) == len(expected), expected[trace.met(expected, states)]
 

@@ -18,9 +18,9 @@ UNCLEAN = "unclean_leader_election_enable=true"
     [("BALANCED", "set it to AGGRESSIVE"), ("NONE", "set it to AGGRESSIVE"), ("AGGRESSIVE", "leave it out")],
 )
 def test_with_a_manager_the_strategy_alone_decides(strategy: str, help: str) -> None:
-    given = (UNCLEAN, f"unclean_recovery_strategy={strategy}")
+    settings = (UNCLEAN, f"unclean_recovery_strategy={strategy}")
     with pytest.raises(UsageFault) as refused:
-        resolve(Selection("kip_full", "two-brokers", given))
+        resolve(Selection("kip_full", "two-brokers", settings))
     assert refused.value.code == "config-bad-value"
     assert help in str(refused.value.help)
 

@@ -82,13 +82,13 @@ def test_violation_is_shortest_explained_and_stored(finding: Path) -> None:
 
 def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
     _, report = check(tmp_path, *BREAKS, "--property", "P-1")
-    (found,) = report["properties"]
-    assert (found["verdict"], found["conjunct"], found["depth"]) == ("violated", "leader_holds_committed", 10)
-    assert found["witness"].startswith("b=")
-    steps = found["counterexample"]["steps"]
+    (violated,) = report["properties"]
+    assert (violated["verdict"], violated["conjunct"], violated["depth"]) == ("violated", "leader_holds_committed", 10)
+    assert violated["witness"].startswith("b=")
+    steps = violated["counterexample"]["steps"]
     assert len(steps) == 10 and steps[-1]["action"] == "Unfence"
     assert {"path": "partition.leader", "old": "none", "new": "0"} in steps[-1]["changes"]
-    again = of_repro(found["counterexample"]["repro"], Selection("legacy", "two-brokers", BREAKS[5::2]))
+    again = of_repro(violated["counterexample"]["repro"], Selection("legacy", "two-brokers", BREAKS[5::2]))
     assert again.behaviour.origin.property == "P-1"
 
 
@@ -106,12 +106,12 @@ def test_engines_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"), [(("--max-depth", "5"), "--max-depth 5"), (("--max-states", "1000"), "--max-states 1000")]
+    ("limit", "message"), [(("--max-depth", "5"), "--max-depth 5"), (("--max-states", "1000"), "--max-states 1000")]
 )
-def test_a_limit_is_never_a_pass(tmp_path: Path, limit: tuple[str, ...], said: str) -> None:
+def test_a_limit_is_never_a_pass(tmp_path: Path, limit: tuple[str, ...], message: str) -> None:
     code, report = check(tmp_path, *SMALL, *limit)
     assert (code, report["verdict"], report["search"]["complete"]) == (3, "inconclusive", False)
-    assert said in report["search"]["stopped_by"]
+    assert message in report["search"]["stopped_by"]
     assert "holds" not in {p["verdict"] for p in report["properties"]}
 
 

@@ -72,8 +72,8 @@ def test_check_fails_by_an_action_that_never_fires(invoke: Invoke) -> None:
     code, out, _ = invoke("check", *QUIET, "--fail-on", "unreached-action, unreached-witness", "-f", "json")
     data = json.loads(out)
     assert (code, data["verdict"]) == (1, "holds")
-    found = {failure["word"]: failure["subjects"] for failure in data["failures"]}
-    assert "Kill" in found["unreached-action"] and "Produce" not in found["unreached-action"]
+    subjects = {failure["word"]: failure["subjects"] for failure in data["failures"]}
+    assert "Kill" in subjects["unreached-action"] and "Produce" not in subjects["unreached-action"]
     schema = json.loads((ROOT / "docs/schemas/elrcheck.report-1.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(data)
 
@@ -100,17 +100,17 @@ def test_a_word_that_the_command_does_not_know(invoke: Invoke, argv: tuple[str, 
 
 
 def test_it_can_stand_in_the_settings(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[CheckRequest] = []
+    requests: list[CheckRequest] = []
 
     def stand_in(request: CheckRequest, *_: object) -> CheckReport:
-        asked.append(request)
+        requests.append(request)
         return structs.replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
 
     monkeypatch.setattr("elrcheck.checking.check.run_check", stand_in)
     (tmp_path / "elrcheck.toml").write_text('[check]\nfail-on = "unreached-witness, unreached-action"\n')
     assert invoke("check")[0] == 1
     assert invoke("check", "--exit-zero")[0] == 0
-    assert asked[0].fail_on == ("unreached-witness", "unreached-action")
+    assert requests[0].fail_on == ("unreached-witness", "unreached-action")
 
 
 # ------------------------------------------------------------------------------- the formats
@@ -150,8 +150,8 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
         actions={"Fence": Fired(3, 0), "Crash": Fired(0, 0), "Late": Fired(4, 4)},
         guards={},
     )
-    told = differences(expected, expected, {}, ("drift", "unreached-action", "unreached-witness"))
-    assert [(d.subject, d.found, d.fails) for d in told] == [
+    changes = differences(expected, expected, {}, ("drift", "unreached-action", "unreached-witness"))
+    assert [(d.subject, d.found, d.fails) for d in changes] == [
         ("W-2", "unreached", True),
         ("Crash", "never fires", True),
         ("Late", "only beyond the budgets", True),
@@ -162,13 +162,13 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
     assert [d.fails for d in differences(expected, reached, {}, ("unreached-witness",))] == [False]
 
 
-@pytest.mark.parametrize(("schema", "known"), [("gate", GATE_FAIL_ON), ("report", CHECK_FAIL_ON)])
-def test_the_schemas_know_the_words(schema: str, known: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("schema", "words"), [("gate", GATE_FAIL_ON), ("report", CHECK_FAIL_ON)])
+def test_the_schemas_know_the_words(schema: str, words: tuple[str, ...]) -> None:
     document = json.loads((SCHEMAS / f"elrcheck.{schema}-1.schema.json").read_text(encoding="utf-8"))
     items = (
         document["properties"]["fail_on"]["items"]
         if schema == "gate"
         else (document["$defs"]["Failure"]["properties"]["word"])
     )
-    assert tuple(items["enum"]) == known
-    assert set(known) <= set(FAIL_ON)
+    assert tuple(items["enum"]) == words
+    assert set(words) <= set(FAIL_ON)

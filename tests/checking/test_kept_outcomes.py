@@ -30,16 +30,16 @@ BREAKS = Selection("kip_full", "two-brokers-quiet", ("crashes=2", "acks_one=1"))
 @pytest.fixture(autouse=True)
 def searched(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Every search that was really made; answers are kept in the folder of the test."""
-    made: list[str] = []
+    programs: list[str] = []
     plain = engines.run_search
 
     def counted(*args: Any, **more: Any) -> Any:
-        made.append("search")
+        programs.append("search")
         return plain(*args, **more)
 
     monkeypatch.setattr(engines, "run_search", counted)
     monkeypatch.chdir(tmp_path)
-    yield made
+    yield programs
 
 
 def check(selection: Selection, **more: Any) -> CheckReport:
@@ -52,9 +52,9 @@ def test_a_kept_report_differs_in_saying_so(searched: list[str]) -> None:
         first, again = check(selection), check(selection)
         assert searched == ["search"] and not first.kept and again.kept
         assert again.engine.detail is not None and "kept from an earlier search" in again.engine.detail
-        told = replace(again, engine=first.engine, kept=None)
+        same = replace(again, engine=first.engine, kept=None)
         seconds = {"seconds": first.search.seconds, "states_per_second": first.search.states_per_second}
-        assert replace(told, search=replace(told.search, **seconds)) == first
+        assert replace(same, search=replace(same.search, **seconds)) == first
         searched.clear()
         fresh = check(selection, fresh=True)
         assert searched == ["search"] and not fresh.kept
@@ -127,9 +127,9 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
         entry = plain(self)
         assert entry is not None
         answer = entry.value
-        for check_, said in answer.checks.items():
-            if said.trace is not None:
-                answer.checks[check_] = kept_searches.CheckAnswer(said.depth, said.trace[::-1])
+        for check_, answer_ in answer.checks.items():
+            if answer_.trace is not None:
+                answer.checks[check_] = kept_searches.CheckAnswer(answer_.depth, answer_.trace[::-1])
         return entry
 
     monkeypatch.setattr(kept_searches.SearchLookup, "find", forged)
@@ -140,10 +140,10 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
 
 def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
     words = ("check", "--scope", "two-brokers-quiet")
-    said = "answer of less than a minute ago, from the store; --fresh searches again"
-    assert said not in invoke(*words)[1]
-    assert said in invoke(*words)[1]
-    assert said not in invoke(*words, "--fresh")[1]
+    notice = "answer of less than a minute ago, from the store; --fresh searches again"
+    assert notice not in invoke(*words)[1]
+    assert notice in invoke(*words)[1]
+    assert notice not in invoke(*words, "--fresh")[1]
 
 
 @pytest.mark.slow
@@ -151,10 +151,10 @@ def test_a_gate_believes_what_is_kept_only_if_asked(searched: list[str], tmp_pat
     baseline = tmp_path / "baseline.toml"
     run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), run_controller, Silent())
     assert searched == ["search"]
-    for kept in (True, False):
-        report = run_gate(GateRequest(baseline, workers=1, kept=kept), run_controller, Silent())
+    for uses_store in (True, False):
+        report = run_gate(GateRequest(baseline, workers=1, kept=uses_store), run_controller, Silent())
         assert report.verdict == "same"
-        assert (report.kept is not None) == (report.entries[0].check.kept is not None) == kept
+        assert (report.kept is not None) == (report.entries[0].check.kept is not None) == uses_store
     assert len(searched) == 2
 
 

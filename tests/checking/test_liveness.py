@@ -42,16 +42,16 @@ EVERY = tuple(f"V-{number}" for number in range(1, 12))
 
 def check(*overrides: str, scope: str = "two-brokers", variant: str = "kip_full", **request: Any) -> CheckReport:
     selection = Selection(variant, scope, (*QUIET, *overrides))
-    wanted = CheckRequest(selection=selection, liveness=True, **request)
-    return run_check(wanted, Silent())
+    full = CheckRequest(selection=selection, liveness=True, **request)
+    return run_check(full, Silent())
 
 
 def verdicts(report: CheckReport) -> dict[str, str]:
-    return {found.id: found.verdict for found in report.properties}
+    return {each.id: each.verdict for each in report.properties}
 
 
 def named(report: CheckReport, ident: str) -> PropertyReport:
-    return next(found for found in report.properties if found.id == ident)
+    return next(each for each in report.properties if each.id == ident)
 
 
 # ---------------------------------------------------------------------------- what holds
@@ -60,7 +60,7 @@ def named(report: CheckReport, ident: str) -> PropertyReport:
 def test_everything_holds_with_one_crash_and_one_fencing() -> None:
     report = check()
     assert report.verdict == "holds" and verdicts(report) == dict.fromkeys(EVERY, "holds")
-    tested = {found.id for found in report.properties if found.waiting}
+    tested = {each.id for each in report.properties if each.waiting}
     assert tested == set(EVERY) - {"V-6", "V-8", "V-11"}, "no reassignment, a candidate is left, ELR is on"
 
 
@@ -105,12 +105,12 @@ BREAKS = {
 def test_one_rule_changed_breaks(case: str, tmp_path: Path) -> None:
     ident, variant, overrides = BREAKS[case]
     report = check(*overrides, variant=variant, properties=(ident,), run_dir=tmp_path)
-    (found,) = report.properties
-    assert (report.verdict, found.verdict) == ("violated", "violated")
+    (violated,) = report.properties
+    assert (report.verdict, violated.verdict) == ("violated", "violated")
     loaded = load_trace(tmp_path / f"{ident}.trace.json")
     assert refused_step(loaded) is None
     last = loaded.behaviour.states[-1]
-    assert found.depth == loaded.behaviour.loop
+    assert violated.depth == loaded.behaviour.loop
     if ident in ("V-7", "V-8"):
         assert last.partition.leader is None
         assert all(broker.status.name == "RUNNING" for broker in last.broker), "nobody is down any more"
@@ -152,13 +152,13 @@ def broken(small: tuple[Model, Any, Graph], fair: Mapping[str, Fair]) -> dict[st
     model, config, graph = small
     steps = fair_steps(graph, fair, model.fns)
     arena = FairGraph(graph, claims_of(graph, steps))
-    found: dict[str, Waiting] = {}
+    refuted: dict[str, Waiting] = {}
     for fn in model.leads_to:
         for answer in check_leads_to(arena, config, fn):
             if answer.lasso is not None:
                 replay_lasso(PlainModel(model, config), graph, fn, answer, steps)
-                found.setdefault(fn.ident, answer)
-    return found
+                refuted.setdefault(fn.ident, answer)
+    return refuted
 
 
 @functools.cache
@@ -309,8 +309,8 @@ def test_json_fits_its_schema_and_text_says_for_ever(tmp_path: Path, capsys: pyt
     document = json.loads(target.read_text(encoding="utf-8"))
     schema = json.loads((SCHEMAS / "elrcheck.report-1.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, schema)
-    (found,) = document["properties"]
-    assert found["counterexample"]["loop"] == found["depth"] == len(found["counterexample"]["steps"])
+    (violated,) = document["properties"]
+    assert violated["counterexample"]["loop"] == violated["depth"] == len(violated["counterexample"]["steps"])
 
 
 def test_a_stored_lasso_is_exported(stored: Path, tmp_path: Path) -> None:
@@ -329,10 +329,10 @@ def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], t
     answer = broken(small, weak)["V-3"]
     fn = next(fn for fn in model.leads_to if fn.ident == "V-3")
     plain = PlainModel(model, config)
-    found = replay_lasso(plain, graph, fn, answer, fair_steps(graph, weak, model.fns)).followed
-    assert found.loop is not None and len(found.labels) == len(found.states) == found.loop + 2
+    behaviour = replay_lasso(plain, graph, fn, answer, fair_steps(graph, weak, model.fns)).followed
+    assert behaviour.loop is not None and len(behaviour.labels) == len(behaviour.states) == behaviour.loop + 2
     changed = {"fences": 0, "fetch_loss": False, "shrinks": 0, "acks_one": 0}
-    trace = replace(found, origin=TraceOrigin("kip_full", "two-brokers", changed, "V-3"))
+    trace = replace(behaviour, origin=TraceOrigin("kip_full", "two-brokers", changed, "V-3"))
     write_trace(tmp_path / "V-3.trace.json", trace, model.state_ty)
     loaded = load_trace(tmp_path / "V-3.trace.json")
     assert loaded.behaviour == trace and refused_step(loaded) is None
@@ -340,10 +340,10 @@ def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], t
     for form in ("itf", "mermaid", "dot"):
         (written,) = export_trace(tmp_path / "V-3.trace.json", None, Selection(), form, tmp_path)
         drawn[form] = written.read_text(encoding="utf-8")
-    assert json.loads(drawn["itf"])["loop"] == found.loop
+    assert json.loads(drawn["itf"])["loop"] == behaviour.loop
     assert drawn["mermaid"].count("loop forever") == 1 and drawn["mermaid"].endswith("    end\n")
-    assert f"s{found.loop + 1} -> s{found.loop} [" in drawn["dot"]
-    assert f"s{found.loop + 2}" not in drawn["dot"]
+    assert f"s{behaviour.loop + 1} -> s{behaviour.loop} [" in drawn["dot"]
+    assert f"s{behaviour.loop + 2}" not in drawn["dot"]
 
 
 def test_a_damaged_lasso_is_noticed(stored: Path, tmp_path: Path) -> None:

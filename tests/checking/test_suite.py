@@ -82,18 +82,18 @@ def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
 def test_violations_need_reasons_and_reasons_violations(tmp_path: Path) -> None:
     report = suite(tmp_path, BROKEN)
     (run,) = report.runs
-    broken = sorted(found.id for found in run.violations)
+    broken = sorted(violation.id for violation in run.violations)
     assert broken and report.verdict == "unexpected" and int(report.exit_code) == 1
-    assert all(not found.expected and found.trace for found in run.violations)
+    assert all(not violation.expected and violation.trace for violation in run.violations)
     assert (tmp_path / "run" / str(run.violations[0].trace)).is_file()
     assert run.command == "elrcheck check --scope two-brokers-quiet --set crashes=2 --set acks_one=1"
     why = f'[[violates]]\nproperties = {json.dumps(broken)}\nin = ["lossy"]\nbecause = "both logs are lost"\n'
     explained = suite(tmp_path, BROKEN + why)
     assert (explained.verdict, explained.runs[0].as_expected) == ("expected", True)
-    assert not any(found.trace for found in explained.runs[0].violations)
+    assert not any(violation.trace for violation in explained.runs[0].violations)
     gone = suite(tmp_path, ONE + replaced(why, "lossy", "fence"))
     assert gone.verdict == "unexpected"
-    assert gone.runs[0].problems == tuple(f"{found.id} no longer breaks" for found in gone.runs[0].violations)
+    assert gone.runs[0].problems == tuple(f"{violation.id} no longer breaks" for violation in gone.runs[0].violations)
     for form in ("text", "junit", "markdown", "github", "html", "jsonl"):
         text = render(gone, form)
         assert "no longer breaks" in text, form
@@ -152,11 +152,11 @@ def test_the_witnesses_are_reached() -> None:
 def test_a_check_says_that_no_write_was_acknowledged() -> None:
     report = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet")), Silent())
     assert report.vacuous is None and MODEL.vacuous(Config(records=1), ()) is None
-    said = MODEL.vacuous(Config(records=1), ("W-11",))
-    assert said is not None and MODEL.vacuous(Config(records=0), ("W-11",)) is None
-    text = render(structs.replace(report, vacuous=said), "text")
+    reason = MODEL.vacuous(Config(records=1), ("W-11",))
+    assert reason is not None and MODEL.vacuous(Config(records=0), ("W-11",)) is None
+    text = render(structs.replace(report, vacuous=reason), "text")
     assert "VACUOUS  no write was ever acknowledged" in text
-    assert "vacuous: no write was ever acknowledged" in render(structs.replace(report, vacuous=said), "markdown")
+    assert "vacuous: no write was ever acknowledged" in render(structs.replace(report, vacuous=reason), "markdown")
 
 
 @pytest.mark.slow
@@ -165,11 +165,11 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
     one = ("knobs/gates",)
     record = tmp_path / "counts.json"
     assert run_suite(SuiteRequest(only=one, record=record), Silent()).verdict == "expected"
-    found = read_counts(record)
-    assert found == {"knobs/gates": packaged_counts()["knobs/gates"]}
+    recorded = read_counts(record)
+    assert recorded == {"knobs/gates": packaged_counts()["knobs/gates"]}
     monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda _: read_counts(record))
     assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded is None
-    more = CaseCounts(found["knobs/gates"].generated + 1, found["knobs/gates"].distinct, 0)
+    more = CaseCounts(recorded["knobs/gates"].generated + 1, recorded["knobs/gates"].distinct, 0)
     record_counts(record, {"knobs/gates": more})
     report = run_suite(SuiteRequest(only=one), Silent())
     assert report.verdict == "unexpected" and report.runs[0].recorded == str(more)
@@ -201,8 +201,8 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
     assert run.generated > run.distinct > 20 and run.searched and not run.violations
     assert read_counts(tmp_path / "counts.json")["small/large"].digest == run.digest
     assert "digest" in str(read_counts(tmp_path / "counts.json")["small/large"])
-    (kept,) = suite(tmp_path, WALK).runs
-    assert kept == structs.replace(run, searched=False, kept=kept.kept) and kept.kept is not None
+    (walked,) = suite(tmp_path, WALK).runs
+    assert walked == structs.replace(run, searched=False, kept=walked.kept) and walked.kept is not None
     (other,) = suite(tmp_path, replaced(WALK, "seed = 3", "seed = 4")).runs
     assert other.searched and other.digest != run.digest
     assert "1 walked" in render(report, "text")
@@ -216,12 +216,12 @@ def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPa
     counts = packaged_counts()
     walks = [case.name for family in packaged_suites() for case in family.cases if case.walk]
     name = min(walks, key=lambda walk: counts[walk].generated)
-    known = counts[name]
-    record_counts(record, {name: CaseCounts(known.generated, known.distinct, known.diameter, "0" * 16)})
+    recorded = counts[name]
+    record_counts(record, {name: CaseCounts(recorded.generated, recorded.distinct, recorded.diameter, "0" * 16)})
     monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda _: read_counts(record))
     report = run_suite(SuiteRequest(only=(name,)), Silent())
     assert report.verdict == "unexpected" and "digest 0000" in report.runs[0].problems[0]
-    assert report.runs[0].digest == known.digest
+    assert report.runs[0].digest == recorded.digest
 
 
 def test_every_packaged_configuration_has_its_counts() -> None:

@@ -86,9 +86,9 @@ def test_traces_are_behaviours_and_are_stored(tmp_path: Path, invoke: Invoke) ->
     depths = []
     for options in (("--symmetry",), ()):
         code, out, _ = invoke("check", "--model", str(broken), *options, "--run-dir", "run", "--format", "json")
-        (found,) = [each for each in json.loads(out)["properties"] if each["verdict"] == "violated"]
-        depths.append((code, found["id"], found["depth"], len(found["counterexample"]["steps"])))
-        assert invoke("replay", f"run/{found['trace']}", "--model", str(broken))[0] == 0
+        (violated,) = [each for each in json.loads(out)["properties"] if each["verdict"] == "violated"]
+        depths.append((code, violated["id"], violated["depth"], len(violated["counterexample"]["steps"])))
+        assert invoke("replay", f"run/{violated['trace']}", "--model", str(broken))[0] == 0
         (tmp_path / "run").rename(tmp_path / f"run{len(depths)}")
     assert depths[0] == depths[1] and depths[0][0] == 1
 

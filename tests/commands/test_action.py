@@ -25,15 +25,15 @@ def act(folder: Path, **inputs: str) -> tuple[int, str]:
     """Run the steps of the action with these inputs, but for the installation; return how it ends, and its output."""
     unknown = inputs.keys() - {name.replace("-", "_") for name in ACTION["inputs"]}
     assert not unknown
-    given = {name: str(inputs.get(name.replace("-", "_"), each["default"])) for name, each in ACTION["inputs"].items()}
+    values = {name: str(inputs.get(name.replace("-", "_"), each["default"])) for name, each in ACTION["inputs"].items()}
     out = ""
     for step in ACTION["runs"]["steps"]:
         if "run" not in step or step["name"] == "Install":
             continue
-        if not _applies(step.get("if", "true"), given):
+        if not _applies(step.get("if", "true"), values):
             continue
         assert "${{" not in step["run"], "an input in a command line would be code"
-        environment = {key: INPUT.sub(lambda m: given[m[1]], text) for key, text in step["env"].items()}
+        environment = {key: INPUT.sub(lambda m: values[m[1]], text) for key, text in step["env"].items()}
         assert all("${{" not in text for text in environment.values())
         done: CompletedProcess[str] = shell(step["run"], folder, **environment)
         out += done.stdout + done.stderr
@@ -42,9 +42,9 @@ def act(folder: Path, **inputs: str) -> tuple[int, str]:
     return 0, out
 
 
-def _applies(condition: str, given: dict[str, str]) -> bool:
+def _applies(condition: str, values: dict[str, str]) -> bool:
     match = re.fullmatch(r"inputs\.([\w-]+) == '(\w+)'", condition)
-    return condition == "true" or (match is not None and given[match[1]] == match[2])
+    return condition == "true" or (match is not None and values[match[1]] == match[2])
 
 
 def test_it_is_composite_and_names_its_modes() -> None:
@@ -100,7 +100,7 @@ def test_the_workflow_of_the_page(tmp_path: Path) -> None:
     steps = yaml.safe_load(block)["jobs"]["topics"]["steps"]
     pinned = re.findall(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v[\d.]+", (ROOT / "commands" / "init.py").read_text("utf-8"))
     others = [step["uses"] for step in steps if not step["uses"].startswith("./")]
-    assert others and all(any(known.startswith(f"{used} ") for known in pinned) for used in others)
+    assert others and all(any(pin.startswith(f"{used} ") for pin in pinned) for used in others)
     (checkout,) = [step["with"] for step in steps if "repository" in step.get("with", {})]
     (ours,) = [step for step in steps if step["uses"].startswith("./")]
     assert ours["uses"] == f"./{checkout['path']}"

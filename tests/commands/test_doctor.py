@@ -21,10 +21,10 @@ def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(cli, ["doctor", "-f", "json"])
     data = json.loads(capsys.readouterr().out)
     assert (code, data["schema"], data["ok"]) == (0, "elrcheck.doctor/1", True)
-    found = {item["name"]: item for item in data["items"]}
-    assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(found)
-    assert {"pyspark", "pandas", "JDK", "Kafka's jars"} <= set(found)
-    assert found["Python"]["status"] == "ok"
+    items = {item["name"]: item for item in data["items"]}
+    assert {"Python", "click", "z3-solver", "Java", "Java for Spark", "TLC", "cache"} <= set(items)
+    assert {"pyspark", "pandas", "JDK", "Kafka's jars"} <= set(items)
+    assert items["Python"]["status"] == "ok"
 
 
 def test_a_missing_package_that_check_needs_fails(

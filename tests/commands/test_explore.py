@@ -42,8 +42,8 @@ def model() -> Model:
     return load_whole_model()
 
 
-def explored(selection: Selection = SMALL, **given: Any) -> ExploreReport:
-    return run_explore(ExploreRequest(selection, **given), Silent())
+def explored(selection: Selection = SMALL, **fields: Any) -> ExploreReport:
+    return run_explore(ExploreRequest(selection, **fields), Silent())
 
 
 class Plain:

@@ -129,7 +129,7 @@ def test_repro_is_the_same_trace(model: Model, traces: dict[str, Behaviour[Label
     plain, trace = PlainModel(model, config), traces["P-14"]
     indices = []
     for state, label in zip(trace.states, trace.labels, strict=False):
-        indices.append(str([known for known, _ in plain.successors(state)].index(label)))
+        indices.append(str([possible for possible, _ in plain.successors(state)].index(label)))
     (stored,) = export_trace(None, "/".join(indices), LEGACY, "json", tmp_path)
     assert load_trace(stored).behaviour.states == trace.states
     with pytest.raises(UsageFault, match=r"step 2: `99` is not one of the \d+ possible actions"):

@@ -114,8 +114,8 @@ def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path, text: str,
 # ----------------------------------------------------------------------------- differences
 
 
-def told(found: Expected, *fail_on: str) -> list[Difference]:
-    return list(differences(EXPECTED, found, {"P-2": "Other"}, fail_on or ("drift",)))
+def told(actual: Expected, *fail_on: str) -> list[Difference]:
+    return list(differences(EXPECTED, actual, {"P-2": "Other"}, fail_on or ("drift",)))
 
 
 def test_nothing_differs_from_itself() -> None:
@@ -123,14 +123,14 @@ def test_nothing_differs_from_itself() -> None:
 
 
 def test_the_most_telling_difference_comes_first() -> None:
-    found = replace(
+    actual = replace(
         EXPECTED,
         counts={**EXPECTED.counts, "distinct": 6},
         properties={"P-1": "holds", "P-2": "violated at depth 7", "W-1": "unreached", "P-11": "holds"},
         actions={"Fence": Fired(1, 1), "Kill": Fired(0, 0)},
         guards={"Fence": ("b is unfenced", "new"), "Kill": ()},
     )
-    assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in told(found)] == [
+    assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in told(actual)] == [
         ("P-2 Other", "holds", "violated at depth 7", "violated", True),
         ("W-1", "reached at depth 1", "unreached", "witness", True),
         ("P-1", "violated at depth 2", "holds", "verdict", False),
@@ -141,21 +141,21 @@ def test_the_most_telling_difference_comes_first() -> None:
         ("Fence, guard: new", "absent", "present", "guard", False),
         ("distinct states", "5", "6", "count", False),
     ]
-    assert all(d.fails for d in told(found))
+    assert all(d.fails for d in told(actual))
 
 
 def test_how_often_an_action_fires_is_a_count() -> None:
-    found = replace(EXPECTED, actions={"Fence": Fired(5, 1), "Kill": Fired(0, 0)})
-    assert [(d.what, d.expected, d.found, d.kind) for d in told(found)] == [
+    actual = replace(EXPECTED, actions={"Fence": Fired(5, 1), "Kill": Fired(0, 0)})
+    assert [(d.what, d.expected, d.found, d.kind) for d in told(actual)] == [
         ("action Fence, enabled", "4", "5", "count")
     ]
-    assert not told(found, "regression")[0].fails
+    assert not told(actual, "regression")[0].fails
 
 
 def test_obligations_are_compared_one_by_one() -> None:
     proof = Proof("refuted", ("A", "B"), ("P-2",), {"Fence": ("A", "P-21")}, {"Fence x P-21": "refuted"})
-    found = told(replace(EXPECTED, proof=proof), "regression")
-    assert [(d.what, d.expected, d.found, d.worse, d.fails) for d in found] == [
+    changes = told(replace(EXPECTED, proof=proof), "regression")
+    assert [(d.what, d.expected, d.found, d.worse, d.fails) for d in changes] == [
         ("Fence x A", "unknown", "proved", False, False),
         ("Fence x P-21", "proved", "refuted", True, True),
     ]

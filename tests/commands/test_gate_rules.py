@@ -64,11 +64,11 @@ def turns_red(package: Path, edit: Red) -> None:
     entry = json.loads((work / "gate.json").read_text(encoding="utf-8"))["entries"][0]
     newly = {d["subject"]: d for d in entry["differences"] if d["kind"] == "violated"}
     assert newly[edit.property]["expected"] == "holds" and newly[edit.property]["fails"]
-    found = next(p for p in entry["check"]["properties"] if p["id"] == edit.property)
-    assert found["conjunct"] == edit.conjunct
-    assert re.fullmatch("b=[01]", found["witness"])
+    broken = next(p for p in entry["check"]["properties"] if p["id"] == edit.property)
+    assert broken["conjunct"] == edit.conjunct
+    assert re.fullmatch("b=[01]", broken["witness"])
     block = red.stdout[red.stdout.index(f"FAIL  {edit.property} ") :]
-    assert f"conjunct  {edit.conjunct}" in block and f"witness   {found['witness']}" in block
+    assert f"conjunct  {edit.conjunct}" in block and f"witness   {broken['witness']}" in block
     assert "step 1 " in block
     guards = [d["what"] for d in entry["differences"] if d["kind"] == "guard"]
     assert guards == ([edit.guard] if edit.guard else [])

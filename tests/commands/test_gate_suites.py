@@ -120,8 +120,8 @@ def run_named(name: str, *violations: SuiteViolation, **more: object) -> SuiteRu
 
 def told(expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift") -> list[tuple[object, ...]]:
     report = SuiteReport("expected", runs, (), 1.0, 1)
-    found = suite_differences(expected, report, (fail_on,))
-    return [(d.what, d.expected, d.found, d.kind, d.worse, d.fails) for d in found]
+    changes = suite_differences(expected, report, (fail_on,))
+    return [(d.what, d.expected, d.found, d.kind, d.worse, d.fails) for d in changes]
 
 
 BY_DESIGN = SuiteViolation("P-2", "Two", True, True, 2, because="one copy")

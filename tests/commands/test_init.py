@@ -100,8 +100,8 @@ def test_the_workflow_installs_what_is_named(invoke: Invoke, tmp_path: Path, url
     assert code == 0 and "say in" not in err
     value, step = install_step(tmp_path)
     assert value == url
-    shown = shell(replaced(step, "pip install", "echo"), tmp_path, ELRCHECK=value)
-    assert shown.stdout == f"elrcheck @ {url}\n"
+    printed = shell(replaced(step, "pip install", "echo"), tmp_path, ELRCHECK=value)
+    assert printed.stdout == f"elrcheck @ {url}\n"
 
 
 def test_a_workflow_that_does_not_know_stops(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_a_clone_counts_if_nothing_is_changed(tmp_path: Path) -> None:
     assert pinned_url(record) is None
     remote = ["remote", "add", "origin", "https://git.example.org/tools/elrcheck"]
     subprocess.run([*git, *remote], check=True, timeout=60)
-    found = pinned_url(record)
-    assert found is not None and re.fullmatch(re.escape(REPOSITORY[:-40]) + "[0-9a-f]{40}", found)
+    url = pinned_url(record)
+    assert url is not None and re.fullmatch(re.escape(REPOSITORY[:-40]) + "[0-9a-f]{40}", url)
     (tmp_path / "changed").write_text("")
     assert pinned_url(record) is None
 

@@ -20,18 +20,18 @@ RUNS = Path(".elrcheck") / "runs"
 def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Go:
     """`elrcheck check` up to the request."""
     monkeypatch.chdir(tmp_path)
-    asked: list[CheckRequest] = []
+    requests: list[CheckRequest] = []
 
     def stand_in(request: CheckRequest, *_: object) -> None:
-        asked.append(request)
+        requests.append(request)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("elrcheck.checking.check.run_check", stand_in)
 
     def call(*argv: str) -> tuple[int, str, list[CheckRequest]]:
-        asked.clear()
+        requests.clear()
         code = run(cli, ["--no-progress", "check", *argv])
-        return code, capsys.readouterr().err, asked
+        return code, capsys.readouterr().err, requests
 
     return call
 
@@ -48,8 +48,8 @@ def test_the_newest_that_can_be_gone_on_with(go: Go) -> None:
     make("older", "run.json", 20)
     newest = make("newer", "run.json", 10)
     make("finished", "P-1.trace.json", 0)
-    _, err, asked = go("--resume", "--max-depth", "12")
-    assert asked[0].resume == newest and asked[0].limits.max_depth == 12
+    _, err, requests = go("--resume", "--max-depth", "12")
+    assert requests[0].resume == newest and requests[0].limits.max_depth == 12
     assert f"resuming {newest}" in err
     assert go("--max-depth", "12", "--resume")[2][0].resume == newest
 
@@ -57,15 +57,15 @@ def test_the_newest_that_can_be_gone_on_with(go: Go) -> None:
 def test_a_folder_can_still_be_named(go: Go) -> None:
     make("newer", "run.json", 10)
     for argv in (("--resume", "here"), ("--resume=here",)):
-        _, err, asked = go(*argv)
-        assert asked[0].resume == Path("here") and "resuming" not in err
+        _, err, requests = go(*argv)
+        assert requests[0].resume == Path("here") and "resuming" not in err
     assert go()[2][0].resume is None
 
 
 def test_there_is_none(go: Go) -> None:
     make("finished", "P-1.trace.json", 0)
-    code, err, asked = go("--resume")
-    assert code == 2 and asked == []
+    code, err, requests = go("--resume")
+    assert code == 2 and requests == []
     assert "error[no-checkpoint]: there is no resumable run in .elrcheck/runs" in err
     assert "`elrcheck runs`" in err
 

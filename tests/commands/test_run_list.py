@@ -63,10 +63,10 @@ def test_what_each_run_is(folder: Path) -> None:
 
 
 def test_what_may_be_removed(folder: Path) -> None:
-    found = list_runs(folder, time.time() + DAY)
+    listed = list_runs(folder, time.time() + DAY)
 
     def names(older_than: float, every: bool) -> set[str]:
-        return {Path(one.path).name for one in found if removable(one, older_than, every)}
+        return {Path(one.path).name for one in listed if removable(one, older_than, every)}
 
     assert names(0.0, False) == {"finished"}
     assert names(0.0, True) == {"finished", "resumable", "killed", "damaged"}

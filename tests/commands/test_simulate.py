@@ -68,8 +68,8 @@ def steady(result: WalkResult) -> dict[str, Any]:
 
 def test_the_generator_is_splitmix64() -> None:
     """The first numbers of the generator's published sequence for seed 0."""
-    wanted = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
-    assert [mix((step + 1) * GOLDEN) for step in range(3)] == wanted
+    published = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert [mix((step + 1) * GOLDEN) for step in range(3)] == published
 
 
 def test_each_step_takes_the_next_number_of_its_walks_sequence() -> None:
@@ -226,8 +226,8 @@ def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
         assert len(labels) == 40 and all(plain.within(state) for state in states)
 
 
-def simulated(**given: Any) -> SimulationReport:
-    return run_simulate(SimulateRequest(**{"selection": BROKEN, "seed": 1, "depth": 30, **given}), Silent())
+def simulated(**fields: Any) -> SimulationReport:
+    return run_simulate(SimulateRequest(**{"selection": BROKEN, "seed": 1, "depth": 30, **fields}), Silent())
 
 
 @pytest.fixture(scope="module")
@@ -248,11 +248,11 @@ def test_a_known_bug_is_found(broken: SimulationReport) -> None:
 
 
 def test_its_walk_is_stored_as_a_trace(broken: SimulationReport) -> None:
-    found = next(p for p in broken.properties if p.id == "P-2")
-    assert broken.run_dir is not None and found.trace == "P-2.trace.json"
-    loaded = load_trace(Path(broken.run_dir) / found.trace)
+    violated = next(p for p in broken.properties if p.id == "P-2")
+    assert broken.run_dir is not None and violated.trace == "P-2.trace.json"
+    loaded = load_trace(Path(broken.run_dir) / violated.trace)
     assert refused_step(loaded) is None
-    assert len(loaded.behaviour.labels) == found.steps
+    assert len(loaded.behaviour.labels) == violated.steps
 
 
 def test_the_report_is_that_of_one_worker(broken: SimulationReport) -> None:

@@ -188,7 +188,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Filled, None, 
         patch.chdir(folder)
         patch.setattr(suite_module, "check_all", check_here)
         commands = {each for every in COMMANDS.values() for each in every}
-        said = {each: each(folder) for each in sorted(commands, key=lambda each: each.__qualname__)}
+        answers = {each: each(folder) for each in sorted(commands, key=lambda each: each.__qualname__)}
         for key in ("controller-4.1.2", "cluster-4.3.1"):
             Store("class-paths", tuple[str, ...]).put(key, tuple(f"/m2/{key}/{n}.jar" for n in range(40)))
         for kind, suffix in FILES.items():
@@ -198,7 +198,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Filled, None, 
                     archive.writestr("A.class", random.Random(number).randbytes(2_000))
                 FileStore(kind, suffix).put(f"{kind} {number}", data.getvalue())
         table = Table()
-        filled = Filled(folder, folder / "copy", said, table)
+        filled = Filled(folder, folder / "copy", answers, table)
         restore(filled.store, filled.copy)
         yield filled
         print("\n" + "\n".join(table.lines()))

@@ -27,8 +27,8 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 
     def call(*arguments: object, options: tuple[str, ...] = ()) -> tuple[int, str]:
         code = run(cli, [*options, "--no-progress", "audit", *map(str, arguments)])
-        shown = capsys.readouterr()
-        return code, shown.out + shown.err
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
 
     return call
 

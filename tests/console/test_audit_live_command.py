@@ -34,8 +34,8 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 
     def call(*arguments: object, progress: bool = False) -> tuple[int, str]:
         code = run(cli, [*(() if progress else ("--no-progress",)), "audit", *map(str, arguments)])
-        shown = capsys.readouterr()
-        return code, shown.out + shown.err
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
 
     return call
 
@@ -75,13 +75,13 @@ def test_text_and_json_of_a_cluster(invoke: Invoke, cluster: FakeCluster, tmp_pa
 def test_the_formats_of_cases(report: AuditReport) -> None:
     document = json.loads(render(report, "sarif"))
     jsonschema.Draft202012Validator(json.loads(SARIF.read_text())).validate(document)
-    (found,) = document["runs"]
-    levels = {result["ruleId"]: result["level"] for result in found["results"]}
+    (run,) = document["runs"]
+    levels = {result["ruleId"]: result["level"] for result in run["results"]}
     assert levels == {"elr-outside-replicas": "error", "downgrade-keeps-elr": "note"}
-    (place,) = found["results"][0]["locations"]
+    (place,) = run["results"][0]["locations"]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "kafka://localhost:9092"
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "orders-0"
-    (note,) = found["invocations"][0]["toolExecutionNotifications"]
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"] == "not seen: reassignments: the user may not ask this"
     assert 'failures="2"' in render(report, "junit")
     assert "::error " in render(report, "github")
@@ -97,7 +97,7 @@ def test_the_page_has_flags_and_remedies(report: AuditReport) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "give a PATH, or --bootstrap HOST:PORT"),
         (("--bootstrap", "localhost:1", "x.log"), "give a PATH or --bootstrap, not both"),
@@ -107,9 +107,9 @@ def test_the_page_has_flags_and_remedies(report: AuditReport) -> None:
         (("--bootstrap", "nowhere"), "error[bootstrap-address]"),
     ],
 )
-def test_options_that_do_not_go_together(invoke: Invoke, arguments: tuple[str, ...], said: str) -> None:
+def test_options_that_do_not_go_together(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
     code, output = invoke(*arguments)
-    assert code == 2 and said in output and "Traceback" not in output
+    assert code == 2 and message in output and "Traceback" not in output
 
 
 def test_a_path_counts_more_than_an_address_in_the_settings(invoke: Invoke, tmp_path: Path) -> None:

@@ -32,10 +32,10 @@ def fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capture
 
     def call(*argv: str) -> tuple[str, str]:
         assert run(cli, ["--no-progress", *argv]) == 70
-        said = capsys.readouterr()
-        assert said.out == "" and "Traceback" not in said.err
-        assert "error[internal]: ZeroDivisionError: planted" in said.err and "please report" in said.err
-        place = said.err.split("--> ")[1].splitlines()[0]
+        captured = capsys.readouterr()
+        assert captured.out == "" and "Traceback" not in captured.err
+        assert "error[internal]: ZeroDivisionError: planted" in captured.err and "please report" in captured.err
+        place = captured.err.split("--> ")[1].splitlines()[0]
         return Path(place).read_text(encoding="utf-8"), place
 
     return call
@@ -71,8 +71,8 @@ def test_no_secret_is_in_it(fail: Fail) -> None:
 def test_with_a_run_folder_it_is_there_and_can_be_cleaned(fail: Fail, tmp_path: Path) -> None:
     _, place = fail("check", "--run-dir", "runs/here")
     assert Path(place).parent == Path("runs/here")
-    (found,) = list_runs(tmp_path / "runs", 0.0)
-    assert found.foreign is None and found.kind == "finished"
+    (run,) = list_runs(tmp_path / "runs", 0.0)
+    assert run.foreign is None and run.kind == "finished"
 
 
 def test_two_faults_have_two_reports(fail: Fail) -> None:
@@ -97,6 +97,6 @@ def test_settings_are_named_with_their_source(fail: Fail, tmp_path: Path) -> Non
 
 
 def test_what_is_hidden() -> None:
-    said = "a.password='x y' b=1 url=hdfs://u:p@h/x API_KEY=abc tokens: 3"
-    text = without_secrets(said, {"PASSWD": "b=1 url", "PASS": "x"})
+    secrets = "a.password='x y' b=1 url=hdfs://u:p@h/x API_KEY=abc tokens: 3"
+    text = without_secrets(secrets, {"PASSWD": "b=1 url", "PASS": "x"})
     assert text == "a.password=(hidden) (hidden)=hdfs://(hidden)@h/x API_KEY=(hidden) tokens: 3"

@@ -120,11 +120,11 @@ def changed_text(text: bytes, chance: random.Random) -> bytes:
                 text = text[:at] + text[at + chance.randrange(1, 40) :]
             case 2:
                 text = text[:at] + text[max(0, at - 60) : at] + text[at:]
-            case 3 if found := list(re.finditer(rb"= *([^\n]*)", text)):
-                one = chance.choice(found)
+            case 3 if matches := list(re.finditer(rb"= *([^\n]*)", text)):
+                one = chance.choice(matches)
                 text = text[: one.start(1)] + chance.choice(TOML_VALUES).encode() + text[one.end(1) :]
-            case 4 if found := list(re.finditer(rb"-?\d+", text)):
-                one = chance.choice(found)
+            case 4 if matches := list(re.finditer(rb"-?\d+", text)):
+                one = chance.choice(matches)
                 text = text[: one.start()] + chance.choice(NUMBERS) + text[one.end() :]
             case _:
                 text = text[:at] + chance.choice(SIGNS) + text[at:]
@@ -327,9 +327,9 @@ def test_no_input_is_an_internal_error(
             assert fault.message and "\n" not in fault.render().split("\n")[0]
             refused += 1
         except Exception as fault:
-            kept = tmp_path.parent / f"fuzzed-{kind.replace(' ', '-')}-{number}"
-            kept.write_bytes((tmp_path / name).read_bytes())
-            raise AssertionError(f"{kind} number {number} of seed {SEED}, kept as {kept}") from fault
+            copy = tmp_path.parent / f"fuzzed-{kind.replace(' ', '-')}-{number}"
+            copy.write_bytes((tmp_path / name).read_bytes())
+            raise AssertionError(f"{kind} number {number} of seed {SEED}, kept as {copy}") from fault
     capsys.readouterr()
     assert not list(tmp_path.glob("**/bug-report*"))
 

@@ -30,8 +30,8 @@ def test_every_verb_takes_all_that_it_does_not_have_itself() -> None:
     assert {name for option in late for name in (*option.opts, *option.secondary_opts)} == GLOBAL
     for path, command in verbs(cli):
         ctx = click.Context(command, info_name=path[-1])
-        found = {name for param in command.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
-        assert found >= GLOBAL, path
+        flags = {name for param in command.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
+        assert flags >= GLOBAL, path
         assert "--verbose" not in command.get_help(ctx), path
 
 

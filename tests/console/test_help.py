@@ -85,11 +85,11 @@ def test_the_groups_of_check() -> None:
     with click.Context(cli, info_name="elrcheck") as context:
         text = cli.commands["check"].get_help(click.Context(cli.commands["check"], context, "check"))
     sections = re.split(r"^(\w[\w ]*):$", text, flags=re.M)
-    found = dict(zip(sections[1::2], sections[2::2], strict=True))
-    assert "--max-depth" in found["Limits"] and "--spark-conf" in found["Engine"]
-    assert "--resume" in found["Run folder"] and "--fail-on" in found["Properties"]
-    assert "--format" in found["Output"] and "--help" in found["Output"]
-    assert "Options" not in found, "every option of check has a group"
+    groups = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert "--max-depth" in groups["Limits"] and "--spark-conf" in groups["Engine"]
+    assert "--resume" in groups["Run folder"] and "--fail-on" in groups["Properties"]
+    assert "--format" in groups["Output"] and "--help" in groups["Output"]
+    assert "Options" not in groups, "every option of check has a group"
 
 
 def test_schemas_exist() -> None:

@@ -34,8 +34,8 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
 
     def call(*arguments: object) -> tuple[int, str, str]:
         code = run(cli, ["--no-progress", *map(str, arguments)])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return call
 
@@ -62,7 +62,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("log") / EVIL.replace("/", "_")[:60]
     folder.mkdir()
     topic: Told = ("TOPIC_RECORD", 0, {**TOPIC[2], "name": EVIL})
-    start = tuple(topic if told is TOPIC else told for told in START)
+    start = tuple(topic if step is TOPIC else step for step in START)
     shrink = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
     path = written(folder, start, shrink, (min_isr("2"), CLEAR), change(isr=[], leader=-1, lastKnownElr=[0]))
     path.write_bytes(path.read_bytes() + b"\1" * 90)

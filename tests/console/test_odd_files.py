@@ -43,8 +43,8 @@ def invoke(
 
     def call(*argv: str) -> tuple[int, str, str]:
         code = run(cli, ("--no-progress", *argv))
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return call
 
@@ -105,12 +105,12 @@ def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    found: list[str] = []
-    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_text()))
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_text()))
     reader.start()
     write_file(tmp_path / "pipe", "text")
     reader.join(10)
-    assert found == ["text"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert received == ["text"] and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert os.listdir(tmp_path) == ["pipe"]
 
 

@@ -170,7 +170,7 @@ def test_a_run_that_does_not_ask_for_it_imports_nothing(tmp_path: Path) -> None:
     """Not announced to pytest, and light even when it is loaded."""
     from importlib.metadata import entry_points
 
-    assert not [found for found in entry_points(group="pytest11") if "elrcheck" in found.value]
+    assert not [entry for entry in entry_points(group="pytest11") if "elrcheck" in entry.value]
     listed = "sorted(name for name in sys.modules if name.split('.')[0] == 'elrcheck')"
     script = f"import sys, elrcheck.pytest_plugin\nprint({listed})"
     done = subprocess.run(

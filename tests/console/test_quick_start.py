@@ -50,7 +50,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("replay", "TRACE"), "ACCEPTED"),
         (("explain", "TRACE", "-p", "P-1"), "P-1"),
@@ -63,11 +63,13 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("list", "formats"), "sarif"),
     ],
 )
-def test_it_starts_without_solver_and_compiler(words: tuple[str, ...], said: str, trace: Path, tmp_path: Path) -> None:
-    given = [str(trace) if word == "TRACE" else word for word in words]
+def test_it_starts_without_solver_and_compiler(
+    words: tuple[str, ...], expected: str, trace: Path, tmp_path: Path
+) -> None:
+    arguments = [str(trace) if word == "TRACE" else word for word in words]
     question = json.dumps({"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}})
     run = subprocess.run(
-        [sys.executable, "-c", BLOCKED.format(heavy=HEAVY, words=given)],
+        [sys.executable, "-c", BLOCKED.format(heavy=HEAVY, words=arguments)],
         input=question,
         capture_output=True,
         text=True,
@@ -76,15 +78,15 @@ def test_it_starts_without_solver_and_compiler(words: tuple[str, ...], said: str
         timeout=120,
     )
     assert (run.returncode, run.stderr) == (0, "")
-    assert said in run.stdout
+    assert expected in run.stdout
 
 
 def test_every_report_is_a_kind() -> None:
     for module in pkgutil.walk_packages(results.__path__, f"{results.__name__}."):
         importlib.import_module(module.name)
     elsewhere = {"elrcheck.results.web.web_answers", "elrcheck.results.finding_table"}
-    made = {cls for cls in Report.__subclasses__() if cls.__module__ not in elsewhere}
-    assert {cls for cls in made if cls.__module__.startswith("elrcheck.results.")} == set(every_kind())
+    reports = {cls for cls in Report.__subclasses__() if cls.__module__ not in elsewhere}
+    assert {cls for cls in reports if cls.__module__.startswith("elrcheck.results.")} == set(every_kind())
 
 
 def test_ids_of_one_letter_are_of_these_kinds_only() -> None:

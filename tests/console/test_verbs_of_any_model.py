@@ -44,5 +44,5 @@ def test_a_verb_with_a_variant_takes_a_model_or_is_of_kafka() -> None:
 
 @pytest.mark.parametrize("name", sorted(name for name, command in VERBS.items() if command.of_kafka))
 def test_a_verb_of_kafka_says_so(name: str, invoke: Invoke) -> None:
-    code, _, said = invoke(*name.split()[1:], "--model", "lock.py")
-    assert code == 2 and f"`{name}` is about Kafka's partition, and takes no other model" in said
+    code, _, err = invoke(*name.split()[1:], "--model", "lock.py")
+    assert code == 2 and f"`{name}` is about Kafka's partition, and takes no other model" in err

@@ -118,12 +118,12 @@ def test_ctrl_c(
     assert [f for f in tmp_path.rglob("*") if f.is_file()] == [], "no partial file"
 
 
-@pytest.mark.parametrize("said", ["compiling the model", pytest.param("searching", marks=pytest.mark.slow)])
-def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", ["compiling the model", pytest.param("searching", marks=pytest.mark.slow)])
+def test_ctrl_c_of_a_process(tmp_path: Path, message: str) -> None:
     """Compiling anew, and a search of many seconds; what it leaves is whole and can be resumed."""
     command = [sys.executable, "-m", "elrcheck", "--progress", "check", "--scope", "three-brokers-log"]
     env = {**os.environ, "ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}
-    if said == "searching":
+    if message == "searching":
         env.pop("ELRCHECK_CACHE_DIR")
         command.append("--fresh")
     process = subprocess.Popen(
@@ -131,9 +131,9 @@ def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     )
     assert process.stderr is not None
     with ended_in_time(process):
-        before = next(line for line in process.stderr if line.startswith(said))
+        before = next(line for line in process.stderr if line.startswith(message))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, before.strip()) == (130, "", said)
+    assert (process.returncode, out, before.strip()) == (130, "", message)
     assert "interrupted" in err and "Traceback" not in err
     assert not [f for f in tmp_path.rglob("*") if f.name.endswith(".tmp")]

@@ -77,8 +77,8 @@ def test_it_answers_each_line_while_the_next_is_not_written() -> None:
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as run:
         assert run.stdin is not None and run.stdout is not None
         for epoch in range(3):
-            asked = {**ask, "partition": {**ask["partition"], "leader_epoch": epoch}}
-            print(json.dumps(asked), file=run.stdin, flush=True)
+            question = {**ask, "partition": {**ask["partition"], "leader_epoch": epoch}}
+            print(json.dumps(question), file=run.stdin, flush=True)
             assert json.loads(run.stdout.readline())["partition"]["leader_epoch"] == epoch + 1
         run.stdin.close()
         assert run.wait(timeout=60) == 0

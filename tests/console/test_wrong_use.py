@@ -121,8 +121,8 @@ def invoke(
 
     def call(argv: str) -> tuple[int, str, str]:
         code = run(cli, ["--no-progress", *argv.split()])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return call
 

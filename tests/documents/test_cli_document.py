@@ -68,8 +68,8 @@ def test_how_commands_and_their_codes_are_read() -> None:
         "elrcheck simulate  # exit 3, or 1: chance\n"
         "elrcheck tlc       # exit 0: confirmed, or exit 4: no Java\n"
     )
-    found = [(len(c.text.splitlines()), sorted(c.codes)) for c in commands(body)]
-    assert found == [(1, [0]), (2, [2]), (3, [0]), (3, [0]), (1, [1, 3]), (1, [0, 4])]
+    lines_and_codes = [(len(c.text.splitlines()), sorted(c.codes)) for c in commands(body)]
+    assert lines_and_codes == [(1, [0]), (2, [2]), (3, [0]), (3, [0]), (1, [1, 3]), (1, [0, 4])]
     with pytest.raises(ValueError, match="no end"):
         list(commands("echo 'a\n"))
 
@@ -102,8 +102,8 @@ def test_two_commands_set_a_newcomer_up(tmp_path: Path) -> None:
 def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
     first = next(block for block in blocks(README) if "--variant legacy" in block.commands[0].text)
     assert len(first.quoted) > 8
-    shown = re.search(r"`(elrcheck trace show \S+ --as mermaid)`", README)
-    assert shown
-    *_, printed = follow_inside([first, *blocks(f"```sh\n{shown[1]}\n```\n")], tmp_path)
+    quoted = re.search(r"`(elrcheck trace show \S+ --as mermaid)`", README)
+    assert quoted
+    *_, printed = follow_inside([first, *blocks(f"```sh\n{quoted[1]}\n```\n")], tmp_path)
     (picture,) = re.findall(r"```mermaid\n(.*?)```", README, re.S)
     assert printed == picture

@@ -31,13 +31,13 @@ def test_the_settings_of_the_readme(tmp_path: Path) -> None:
 def test_the_baseline_of_the_page_on_ci(tmp_path: Path) -> None:
     """What is found is cut short on the page: only the entry is read, and the counts compared."""
     text = toml_of("docs/ci.md")[0]
-    entry, found = text.split("[entry.two-brokers.expected]")
+    entry, expected = text.split("[entry.two-brokers.expected]")
     (tmp_path / "baseline.toml").write_text(entry)
     (read,) = read_baseline(tmp_path / "baseline.toml").entries
     assert read.selection == Selection("kip_full", "two-brokers", ("min_isr=1",))
     assert (read.properties, read.liveness, read.proof, read.teeth) == (("P-*", "W-*"), False, True, True)
     assert (read.max_depth, read.max_states, read.proof_timeout) == (20, 100_000, 60)
-    assert set(tomllib.loads(found)) == {"verdict", "generated", "distinct"}
+    assert set(tomllib.loads(expected)) == {"verdict", "generated", "distinct"}
 
 
 def test_the_suite_of_the_page_on_ci(tmp_path: Path) -> None:

@@ -89,8 +89,8 @@ def wrong_values(path: str, params: Mapping[str, Any]) -> Iterator[str]:
     try:
         if {"variant", "scope", "overrides"} <= set(params):
             patch = params.get("patch")
-            known = ROOT / patch if patch is not None and (ROOT / patch).is_file() else None
-            resolve(Selection(params["variant"], params["scope"], params["overrides"], params.get("model"), known))
+            base = ROOT / patch if patch is not None and (ROOT / patch).is_file() else None
+            resolve(Selection(params["variant"], params["scope"], params["overrides"], params.get("model"), base))
     except ElrError as fault:
         yield fault.render()
     named = path != "elrcheck show" or any(params["name"] in names(kind) for kind in KINDS)
@@ -110,13 +110,13 @@ def test_every_command_line_is_understood(path: Path, parsed: list[tuple[str, di
     wrong: list[str] = []
     for call in quoted_calls(path.read_text(encoding="utf-8")):
         parsed.clear()
-        found = [parse(call.arguments, call.mention)]
+        faults = [parse(call.arguments, call.mention)]
         if parsed and parsed[0][0] == "elrcheck config":
             inner = parsed.pop()[1]
-            found.append(parse((inner["command"], *inner["arguments"]), mention=False))
+            faults.append(parse((inner["command"], *inner["arguments"]), mention=False))
         for command, params in parsed if path.stem not in ADDS_NAMES else ():
-            found += wrong_values(command, params)
-        wrong += [f"line {call.line}: {' '.join(call.arguments)}: {why}" for why in found if why]
+            faults += wrong_values(command, params)
+        wrong += [f"line {call.line}: {' '.join(call.arguments)}: {why}" for why in faults if why]
     assert not wrong, "\n".join(wrong)
 
 
@@ -130,8 +130,8 @@ def test_all_command_lines_are_found() -> None:
         "cat <<'END'\nelrcheck no\nEND\n```\n\n```\nelrcheck runs\nFAIL elrcheck no\n```\n"
         "\n```text\nelrcheck no\n```\n"
     )
-    found = [(call.arguments, call.mention) for call in quoted_calls(text)]
-    assert found == [
+    calls = [(call.arguments, call.mention) for call in quoted_calls(text)]
+    assert calls == [
         (("what-if",), False),
         (("-v", "gate"), False),
         (("check", "-p", "P-*", "--spark-conf", "a=b.gz#c"), False),
@@ -190,12 +190,12 @@ LINK = re.compile(r"(?<!!)\[[^\]\[]*\]\(([^)\s]+)\)")
 
 def anchors(document: str) -> set[str]:
     """What GitHub names the headings of a document."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     names = set()
     for title in re.findall(r"^#{1,6} +(.+?)\s*$", FENCE.sub("", document), re.M):
         name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        names.add(f"{name}-{found[name]}" if name in found else name)
-        found[name] = found.get(name, 0) + 1
+        names.add(f"{name}-{counts[name]}" if name in counts else name)
+        counts[name] = counts.get(name, 0) + 1
     return names
 
 
@@ -229,8 +229,8 @@ def test_dead_links_are_noticed() -> None:
         "# A b: `c`\n[1](docs/cli.md#formats) [2](#a-b-c) [3](https://example.org/x) [4](docs/nothing.md)\n"
         "[5](docs/cli.md#format) [6](#a-b) [7](docs/cli.md) [8](../outside.md)\n## Two\n## Two\n[9](#two-1)\n"
     )
-    found = dead_links(ROOT / "README.md", text)
-    assert found == ["docs/nothing.md", "docs/cli.md#format", "#a-b", "../outside.md"]
+    links = dead_links(ROOT / "README.md", text)
+    assert links == ["docs/nothing.md", "docs/cli.md#format", "#a-b", "../outside.md"]
     assert sum(len(LINK.findall(path.read_text(encoding="utf-8"))) for path in DOCUMENTS) > 40
 
 

@@ -32,12 +32,12 @@ def page(name: str) -> str:
 
 def blocks_of(name: str) -> list[Block]:
     """Of ci.md without what is quoted: that is of a changed model (compared by test_gate_rules.py)."""
-    found = blocks(page(name))
+    selected = blocks(page(name))
     if name == "ci":
-        found = [Block(block.commands) for block in found]
+        selected = [Block(block.commands) for block in selected]
     more = (f"```sh\n{line}\n```\n" for line in (BEFORE.get(name, ""), AFTER.get(name, "")))
     before, after = (blocks(text) for text in more)
-    return [*before, *found, *after]
+    return [*before, *selected, *after]
 
 
 @pytest.mark.slow

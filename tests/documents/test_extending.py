@@ -47,7 +47,7 @@ print(json.dumps({
 
 
 def code(text: str, language: str) -> list[str]:
-    return [body for found, body in FENCE.findall(text) if found == language]
+    return [body for tag, body in FENCE.findall(text) if tag == language]
 
 
 def edits() -> str:
@@ -116,8 +116,8 @@ def test_followed_literally(clone: Path) -> None:
     own = environment(clone.parent, {"PYTHONPATH": str(clone.parent)})
     follow(others, clone, own)
     pages = "tests/documents/test_model_docs.py"
-    asked = [pages, *(test for test in sorted(ASKED) if not test.startswith(pages))]
-    command = [sys.executable, "-m", "pytest", "-n0", "-q", "-rf", "-p", "no:cacheprovider", *asked]
+    tests = [pages, *(test for test in sorted(ASKED) if not test.startswith(pages))]
+    command = [sys.executable, "-m", "pytest", "-n0", "-q", "-rf", "-p", "no:cacheprovider", *tests]
     ran = subprocess.run(command, cwd=clone, env=own, capture_output=True, text=True, timeout=900)
     assert ran.returncode == 1, ran.stdout[-3000:] + ran.stderr[-3000:]
     assert set(re.findall(r"^FAILED (\S+)", ran.stdout, re.M)) == ASKED

@@ -43,7 +43,7 @@ def broken(run: FindingRun, variant: str, more: Mapping[str, Any], folder: Path)
     selection = Selection(variant, run.scope, tuple(f"{key}={value}" for key, value in values.items()))
     report = run_check(CheckRequest(selection, liveness=run.liveness, run_dir=folder), Silent())
     assert report.search.complete
-    return {found.id: found.depth for found in report.properties if found.verdict == "violated"}
+    return {each.id: each.depth for each in report.properties if each.verdict == "violated"}
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ edit = [{ file = "Some", after = "code", insert = "more" }]
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('level = "model"', 'level = "modle"', "did you mean"),
         ('level = "model"', 'level = "brokers"', "it has to"),
@@ -151,7 +151,7 @@ edit = [{ file = "Some", after = "code", insert = "more" }]
         ('insert = "more"', 'inserts = "more"', "inserts"),
     ],
 )
-def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "F-0.toml"
     file.write_text(GOOD)
     assert read_finding(file).runs[0].breaks == {"P-1": 2}
@@ -159,4 +159,4 @@ def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) 
     file.write_text(replaced(GOOD, old, new))
     with pytest.raises(UsageFault) as fault:
         read_finding(file)
-    assert said in f"{fault.value} {fault.value.help}"
+    assert message in f"{fault.value} {fault.value.help}"

@@ -45,14 +45,14 @@ def words_of(annotation: object) -> set[str]:
 
 def words_of_reports() -> set[str]:
     """Verdicts, statuses and kinds of all report types, without names of schemas and commands."""
-    found: set[str] = set()
+    words: set[str] = set()
     for module in pkgutil.iter_modules(results.__path__, f"{results.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():
-            found |= words_of(value)
+            words |= words_of(value)
             if isinstance(value, type) and issubclass(value, Struct):
                 hints = typing.get_type_hints(value)
-                found |= set().union(*(words_of(hint) for hint in hints.values()))
-    return {word for word in found if not word.startswith("elrcheck.")} - set(cli.commands)
+                words |= set().union(*(words_of(hint) for hint in hints.values()))
+    return {word for word in words if not word.startswith("elrcheck.")} - set(cli.commands)
 
 
 def labels() -> Iterator[str]:

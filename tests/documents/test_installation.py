@@ -40,12 +40,12 @@ def test_the_pins_of_the_gate_are_what_the_project_requires_without_spark() -> N
     text = (ROOT / "requirements-gate.txt").read_text(encoding="utf-8")
     pins = [(name, version) for name, version, _ in PIN.findall(text)]
     assert len(pins) == text.count("==") > 12
-    wanted = {name: requirement for name, requirement in required().items() if name not in SPARK_ALONE}
-    assert set(wanted) <= {name for name, _ in pins}
+    expected = {name: requirement for name, requirement in required().items() if name not in SPARK_ALONE}
+    assert set(expected) <= {name for name, _ in pins}
     assert not {name for name, _ in pins} & {*SPARK_ALONE, "py4j"}
-    assert [pin for pin in pins if pin[0] in wanted and not wanted[pin[0]].specifier.contains(pin[1])] == []
+    assert [pin for pin in pins if pin[0] in expected and not expected[pin[0]].specifier.contains(pin[1])] == []
     requirements = script(".ci/gate_requirements.py").pinned_requirements(PROJECT)
-    assert {Requirement(line).name for line in requirements} == set(wanted)
+    assert {Requirement(line).name for line in requirements} == set(expected)
 
 
 class Refuses:
@@ -141,12 +141,12 @@ def test_the_image_is_built_of_all_that_the_package_needs() -> None:
     """What .dockerignore leaves out is no room of the package, and none of its data."""
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     left_out = {line for line in lines if line and line[0] not in "#!"}
-    kept = {line[1:] for line in lines if line.startswith("!")}
+    included = {line[1:] for line in lines if line.startswith("!")}
     folders = set(PROJECT["tool"]["setuptools"]["package-dir"].values())
     assert not {folder.split("/")[0] for folder in folders} & left_out
     data = PROJECT["tool"]["setuptools"]["package-data"]["elrcheck"]
     assert not {pattern.split("/")[0] for pattern in data} & left_out
-    assert not kept - {".dockerignore"}
+    assert not included - {".dockerignore"}
 
 
 # ------------------------------------------------------------------------------------- slow

@@ -187,8 +187,8 @@ class Solver:
     def agrees(self, fn: Fn, state: Any, args: tuple[Any, ...], value: Any) -> bool:
         """Whether the term of a function is this value in this state."""
         structure, evaluator = self.transitions.structure, self.transitions.evaluator
-        given = {name: structure.lift(arg, ty) for (name, ty), arg in zip(fn.params, args, strict=True)}
-        term = evaluator.call(fn, (self.transitions.now,), given)
+        arguments = {name: structure.lift(arg, ty) for (name, ty), arg in zip(fn.params, args, strict=True)}
+        term = evaluator.call(fn, (self.transitions.now,), arguments)
         same = formula(structure.eq(term, structure.lift(value, fn.ret), fn.ret))
         return z3.is_true(z3.simplify(z3.substitute(same, *self._numbers(structure.lift(state, self.ty)))))
 
@@ -213,8 +213,8 @@ def test_the_evaluator_and_the_solver_agree_with_python(page: Page, row: Row, so
     for state in page.some:
         lifted = structure.lift(state, page.model.state_ty)
         for args, value in page.values(row, state):
-            given = {name: structure.lift(arg, ty) for (name, ty), arg in zip(fn.params, args, strict=True)}
-            assert structure.lower(evaluator.call(fn, (lifted,), given), fn.ret) == value, (args, state)
+            arguments = {name: structure.lift(arg, ty) for (name, ty), arg in zip(fn.params, args, strict=True)}
+            assert structure.lower(evaluator.call(fn, (lifted,), arguments), fn.ret) == value, (args, state)
             if state in page.some[::8]:
                 assert solver.agrees(fn, state, args, value), (args, state)
             values.add(value)
@@ -225,11 +225,11 @@ def test_the_evaluator_and_the_solver_agree_with_python(page: Page, row: Row, so
 @pytest.mark.slow
 def test_all_searches_find_the_same_rows_changed_by_a_step(page: Page) -> None:
     results = [elrcheck.check(model=page.file, engine=engine) for engine in ("reference", "numpy", "local")]
-    found = [{one.id: (one.verdict, one.depth) for one in result.properties} for result in results]
-    assert found[0] == found[1] == found[2]
-    stays = [row.text for row in ROWS if found[0][f"R-{row.number}"][0] == "holds"]
+    verdicts = [{one.id: (one.verdict, one.depth) for one in result.properties} for result in results]
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+    stays = [row.text for row in ROWS if verdicts[0][f"R-{row.number}"][0] == "holds"]
     assert [text for text in stays if "s." in text] == []
-    assert (results[0].search.distinct, found[0]["P-1"][0], found[0]["W-1"][0]) == (
+    assert (results[0].search.distinct, verdicts[0]["P-1"][0], verdicts[0]["W-1"][0]) == (
         len(page.states),
         "holds",
         "reached",

@@ -24,9 +24,9 @@ SETUPTOOLS = PROJECT["tool"]["setuptools"]
 def folders_with_code() -> set[str]:
     skipped = {"build", "dist", ".venv"}
     return {
-        ".".join(("elrcheck", *found.parent.relative_to(ROOT).parts))
-        for found in ROOT.glob("[!.]*/**/__init__.py")
-        if found.relative_to(ROOT).parts[0] not in skipped
+        ".".join(("elrcheck", *init.parent.relative_to(ROOT).parts))
+        for init in ROOT.glob("[!.]*/**/__init__.py")
+        if init.relative_to(ROOT).parts[0] not in skipped
     }
 
 
@@ -55,7 +55,7 @@ def folder_of(package: str) -> Path:
 
 
 def test_no_stray_module_in_the_root() -> None:
-    assert {found.stem for found in ROOT.glob("*.py")} == ROOT_MODULES
+    assert {module.stem for module in ROOT.glob("*.py")} == ROOT_MODULES
 
 
 def test_the_tests_are_no_package() -> None:
@@ -64,8 +64,8 @@ def test_the_tests_are_no_package() -> None:
 
 def test_bare_folder_names_are_banned_in_the_linter() -> None:
     banned = set(PROJECT["tool"]["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
-    wanted = {name.split(".")[1] for name in SETUPTOOLS["packages"] if "." in name} | ROOT_MODULES
-    assert banned == wanted - {"__init__", "__main__"}
+    names = {name.split(".")[1] for name in SETUPTOOLS["packages"] if "." in name} | ROOT_MODULES
+    assert banned == names - {"__init__", "__main__"}
 
 
 @pytest.mark.parametrize("folder", [Path.cwd(), ROOT], ids=["here", "root"])

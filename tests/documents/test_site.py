@@ -48,9 +48,9 @@ def pages(nav: Any) -> Iterator[str]:
 def test_every_document_is_in_the_navigation_once(hook: ModuleType) -> None:
     listed = list(pages(hook.completed(SITE["nav"])))
     documents = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    wanted = documents - {hook.TEMPLATE} | set(hook.BESIDE)
-    assert wanted - set(listed) == set(), "not in the nav of mkdocs.yml"
-    assert sorted(listed) == sorted(wanted)
+    pages_of_site = documents - {hook.TEMPLATE} | set(hook.BESIDE)
+    assert pages_of_site - set(listed) == set(), "not in the nav of mkdocs.yml"
+    assert sorted(listed) == sorted(pages_of_site)
     assert listed.index("findings/F-2.md") < listed.index("findings/F-20.md")
 
 
@@ -64,9 +64,9 @@ def test_a_sequence_diagram_becomes_a_picture() -> None:
     diagrams = loaded("site_diagrams")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "```mermaid" in readme
-    made = diagrams.on_page_markdown(readme, page=None)
-    assert "```mermaid" not in made
-    drawn = ElementTree.fromstring(made[made.index("<figure") : made.index("</figure>") + len("</figure>")])
+    page = diagrams.on_page_markdown(readme, page=None)
+    assert "```mermaid" not in page
+    drawn = ElementTree.fromstring(page[page.index("<figure") : page.index("</figure>") + len("</figure>")])
     texts = " ".join("".join(drawn.itertext()).split())
     for line in re.search(r"```mermaid\n(.*?)```", readme, re.S)[1].splitlines():  # type: ignore[index]
         for part in line.partition(": ")[2].split("<br/>"):
@@ -121,9 +121,9 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path, hook: ModuleType) -
     assert done.returncode == 0, done.stderr
     built = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.html")}
     assert {"gallery/E-6.html", "gallery/F-51.html"} <= built
-    wanted = {page.removesuffix(".md") + ".html" for page in pages(hook.completed(SITE["nav"]))}
-    assert wanted <= built and len(wanted) > 80
-    for name in wanted:
+    expected = {page.removesuffix(".md") + ".html" for page in pages(hook.completed(SITE["nav"]))}
+    assert expected <= built and len(expected) > 80
+    for name in expected:
         page = (tmp_path / name).read_text(encoding="utf-8")
         assert ELSEWHERE.findall(page) == [] and 'class="mermaid"' not in page, name
         assert "search-worker.js" in page, "what searches without a server"

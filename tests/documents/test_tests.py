@@ -56,17 +56,17 @@ def test_what_counts_as_a_limit(text: str, expected: bool) -> None:
 def test_no_test_waits_without_a_limit() -> None:
     """What reads the output of a running process stands under `processes.ended_in_time`."""
     assert len(FILES) > 100
-    found = [f"{file.name}:{call.lineno}" for file in FILES for call in calls(file) if not limited(call)]
-    assert found == []
+    unlimited = [f"{file.name}:{call.lineno}" for file in FILES for call in calls(file) if not limited(call)]
+    assert unlimited == []
 
 
 def test_no_test_module_imports_another() -> None:
     names = {file.stem for file in FILES if file.stem.startswith("test_")}
-    found = []
+    imports = []
     for file in FILES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                found += [(file.name, alias.name) for alias in node.names if alias.name in names]
+                imports += [(file.name, alias.name) for alias in node.names if alias.name in names]
             elif isinstance(node, ast.ImportFrom) and node.module in names:
-                found.append((file.name, node.module))
-    assert found == []
+                imports.append((file.name, node.module))
+    assert imports == []

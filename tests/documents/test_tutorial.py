@@ -45,8 +45,8 @@ def test_the_tutorial_ends_with_a_rule_changed_and_a_red_gate() -> None:
 
 def test_the_first_protocol_is_refuted_repaired_proved_and_handed_to_tlc() -> None:
     _, others = read("first-protocol")
-    said = [(command.text, set(command.codes)) for block in others for command in block.commands]
-    verdicts = [(line.split()[1], codes) for line, codes in said if line.startswith("elrcheck")]
+    run = [(command.text, set(command.codes)) for block in others for command in block.commands]
+    verdicts = [(line.split()[1], codes) for line, codes in run if line.startswith("elrcheck")]
     assert [codes for verb, codes in verdicts if verb == "check"] == [{1}, {0}, {0}, {0}, {1}, {0}]
     assert [codes for verb, codes in verdicts if verb == "prove"] == [{1}, {0}]
     assert [codes for verb, codes in verdicts if verb == "tlc"] == [{0, 4}, {0, 4}]

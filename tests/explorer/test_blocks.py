@@ -87,8 +87,8 @@ def test_steps_that_are_left_out_change_nothing(scope: str) -> None:
     program = real_program(scope)
     every = Search(program, SearchSettings(Limits(max_depth=14)), leave_out=False)
     fewer = Search(program, SearchSettings(workers=2, limits=Limits(max_depth=14)))
-    expected, found = every.run(None, "complete"), fewer.run(None, "complete")
-    assert plain(found) == plain(expected)
+    expected, actual = every.run(None, "complete"), fewer.run(None, "complete")
+    assert plain(actual) == plain(expected)
     inside = expected.generated - 1 - sum(expected.cut)
     assert every.crew.looked_up == inside
     assert fewer.crew.looked_up < 0.8 * inside
@@ -126,9 +126,9 @@ def test_steps_that_may_be_left_out_commute(scope: str) -> None:
     assert tried > 500
 
 
-def pairs(made: Successors) -> list[tuple[int, int]]:
+def pairs(successors: Successors) -> list[tuple[int, int]]:
     """The source and the instance of every successor."""
-    return list(zip(made.sources.tolist(), made.instances.tolist(), strict=True))
+    return list(zip(successors.sources.tolist(), successors.instances.tolist(), strict=True))
 
 
 def test_nothing_is_left_out_where_it_cannot_be_known() -> None:

@@ -42,7 +42,7 @@ def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
 ) -> None:
     """Every tenth change; a change that is said to make no difference has the original's counts."""
     lowered, search = original
-    told: dict[str, int] = {"same": 0, "indistinguishable": 0, "different": 0}
+    counts: dict[str, int] = {"same": 0, "indistinguishable": 0, "different": 0}
     names = [pair for name in FUNCTIONS for pair in mutants.names((name,))][::12]
     for function, name in names:
         changed = mutants.make(mutants.find(function, name))
@@ -55,10 +55,10 @@ def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
         own = Search(fresh.program, SearchSettings(cache=KernelCache(), limits=LIMITS))
         expected = own.run(None, "complete")
         if change.same or not differs(search, change):
-            told["same" if change.same else "indistinguishable"] += 1
+            counts["same" if change.same else "indistinguishable"] += 1
             assert expected.levels == tuple(search.space.sizes), name
             continue
-        told["different"] += 1
+        counts["different"] += 1
         other = ChangedSearch(search, change, limits=LIMITS)
         result = other.run(None, "complete")
         assert (result.complete, result.first) == (expected.complete, expected.first), name
@@ -67,4 +67,4 @@ def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
             assert result.deadlocks == expected.deadlocks
         for check, rows in Retrace(other).traces(list(result.first)[:1]).items():
             assert len(rows) == result.first[check] + 1
-    assert all(told.values()), told
+    assert all(counts.values()), counts

@@ -70,20 +70,20 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kept(stopped: Path, tmp_path: Path) -> Path:
+def stopped_run(stopped: Path, tmp_path: Path) -> Path:
     """A copy of it that may be damaged."""
-    copy = tmp_path / "kept"
+    copy = tmp_path / "stopped_run"
     shutil.copytree(stopped, copy)
     return copy
 
 
-def test_a_run_stopped_by_a_limit_goes_on_to_the_same_end(go: Go, kept: Path) -> None:
-    code, out, _ = go("--resume", str(kept), "--format", "json")
+def test_a_run_stopped_by_a_limit_goes_on_to_the_same_end(go: Go, stopped_run: Path) -> None:
+    code, out, _ = go("--resume", str(stopped_run), "--format", "json")
     plain_code, plain_out, _ = go(*SMALL, "--run-dir", "plain", "--format", "json")
     assert code == plain_code
     assert report(out) == report(plain_out)
     assert json.loads(out)["search"]["resumable"] is None
-    left = contents(kept)
+    left = contents(stopped_run)
     assert left == contents(Path("plain")), "the traces are the same, and no level file is left"
     assert not any(name.startswith("levels") or name == "run.json" for name in left)
 
@@ -97,12 +97,12 @@ def test_the_report_says_how_to_go_on(go: Go) -> None:
     assert not Path(".elrcheck").exists(), "nobody asked for a folder"
 
 
-def test_resuming_twice_with_other_limits(go: Go, kept: Path) -> None:
+def test_resuming_twice_with_other_limits(go: Go, stopped_run: Path) -> None:
     for depth in ("9", "11", "14"):
-        code, out, _ = go("--resume", str(kept), "--max-depth", depth, "--format", "json")
+        code, out, _ = go("--resume", str(stopped_run), "--max-depth", depth, "--format", "json")
         assert code == 3
         assert json.loads(out)["search"]["diameter"] == int(depth) + 1
-    assert (kept / "run.json").exists()
+    assert (stopped_run / "run.json").exists()
 
 
 def damage_level(folder: Path) -> Path:
@@ -123,69 +123,71 @@ def flip(place: Path) -> None:
 @pytest.mark.parametrize("harm", [truncate, flip, Path.unlink], ids=["truncated", "flipped", "missing"])
 @pytest.mark.parametrize("which", ["level", "manifest"])
 def test_a_damaged_checkpoint_is_named_and_left_alone(
-    go: Go, kept: Path, harm: Callable[[Path], None], which: str
+    go: Go, stopped_run: Path, harm: Callable[[Path], None], which: str
 ) -> None:
-    place = damage_level(kept) if which == "level" else kept / "run.json"
+    place = damage_level(stopped_run) if which == "level" else stopped_run / "run.json"
     harm(place)
-    before = contents(kept)
-    code, out, err = go("--resume", str(kept))
+    before = contents(stopped_run)
+    code, out, err = go("--resume", str(stopped_run))
     assert (code, out) == (2, "")
     assert str(place) in err and "Traceback" not in err
-    assert contents(kept) == before
+    assert contents(stopped_run) == before
 
 
-def test_another_run_is_refused_and_the_field_named(go: Go, kept: Path) -> None:
-    code, _, err = go("--resume", str(kept), "--variant", "code_4_0", "--scope", "two-brokers", "--set", "crashes=0")
+def test_another_run_is_refused_and_the_field_named(go: Go, stopped_run: Path) -> None:
+    code, _, err = go(
+        "--resume", str(stopped_run), "--variant", "code_4_0", "--scope", "two-brokers", "--set", "crashes=0"
+    )
     assert code == 2
     assert "`crashes` was 1 and is now 0" in err
-    code, _, err = go("--resume", str(kept), "-p", "P-1")
+    code, _, err = go("--resume", str(stopped_run), "-p", "P-1")
     assert code == 2 and "`properties` was" in err
-    code, _, err = go("--resume", str(kept), "--fingerprint", "64")
+    code, _, err = go("--resume", str(stopped_run), "--fingerprint", "64")
     assert code == 2 and "`fingerprint` was 0 and is now 64" in err
-    code, _, err = go("--resume", str(kept), *SMALL, "--max-depth", "9")
+    code, _, err = go("--resume", str(stopped_run), *SMALL, "--max-depth", "9")
     assert code == 3, "the same selection, said again, is no mismatch"
 
 
-def test_a_changed_model_is_refused(go: Go, kept: Path) -> None:
-    manifest = kept / "run.json"
+def test_a_changed_model_is_refused(go: Go, stopped_run: Path) -> None:
+    manifest = stopped_run / "run.json"
     data = json.loads(manifest.read_text())
     data["run"]["model"] = "0" * 64
     body = {key: value for key, value in data.items() if key != "sha256"}
     data["sha256"] = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
     manifest.write_text(json.dumps(data))
-    code, _, err = go("--resume", str(kept))
+    code, _, err = go("--resume", str(stopped_run))
     assert code == 2 and "the model has changed since" in err
 
 
-def test_wrong_ways_to_resume(go: Go, kept: Path) -> None:
+def test_wrong_ways_to_resume(go: Go, stopped_run: Path) -> None:
     cases = [
         (("--resume", "nowhere"), "no run to resume"),
-        (("--resume", str(kept), "--run-dir", "x"), "leave out --run-dir"),
-        (("--resume", str(kept), "--engine", "numpy"), "needs the engine local or spark"),
-        (("--run-dir", str(kept), *SMALL), f"--resume {kept}"),
+        (("--resume", str(stopped_run), "--run-dir", "x"), "leave out --run-dir"),
+        (("--resume", str(stopped_run), "--engine", "numpy"), "needs the engine local or spark"),
+        (("--run-dir", str(stopped_run), *SMALL), f"--resume {stopped_run}"),
         (("--memory", "1M", *SMALL), "set at least"),
     ]
-    before = contents(kept)
-    for arguments, said in cases:
+    before = contents(stopped_run)
+    for arguments, message in cases:
         code, out, err = go(*arguments)
         assert (code, out) == (2, ""), arguments
-        assert said in err and "Traceback" not in err
-    assert contents(kept) == before
+        assert message in err and "Traceback" not in err
+    assert contents(stopped_run) == before
 
 
-def test_a_full_disk_keeps_the_last_checkpoint(go: Go, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = contents(kept)
+def test_a_full_disk_keeps_the_last_checkpoint(go: Go, stopped_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = contents(stopped_run)
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        code, _, err = go("--resume", str(kept), "--max-depth", "12")
+        code, _, err = go("--resume", str(stopped_run), "--max-depth", "12")
     assert code == 4
     assert "No space left" in err and "Traceback" not in err
-    assert contents(kept) == before
-    assert go("--resume", str(kept), "--max-depth", "12")[0] == 3
+    assert contents(stopped_run) == before
+    assert go("--resume", str(stopped_run), "--max-depth", "12")[0] == 3
 
 
 def test_a_full_disk_leaves_nothing_that_cannot_be_used(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,9 +216,9 @@ def start(folder: Path, *args: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for(found: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 120
-    while not found() and process.poll() is None and time.monotonic() < deadline:
+    while not condition() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -275,10 +277,10 @@ def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> d
     ],
 )
 def test_killed_at_random_moments(go: Go, tmp_path: Path, kills: int, scope: str, options: tuple[str, ...]) -> None:
-    found = killed_and_resumed(tmp_path, kills, scope, *options)
+    resumed = killed_and_resumed(tmp_path, kills, scope, *options)
     plain = ("--variant", "legacy", "--scope", scope, "--run-dir", "plain", *options)
     _, out, _ = go(*plain, "--format", "json")
-    assert found == report(out)
+    assert resumed == report(out)
     assert contents(tmp_path / "run") == contents(tmp_path / "plain")
 
 

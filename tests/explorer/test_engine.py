@@ -213,8 +213,8 @@ def test_kernel_cache(own_store: Path) -> None:
     program = tokens()
 
     def run() -> tuple[bool, int]:
-        made = Search(program, SearchSettings(cache=cache))
-        return made.native.cached, made.run(None, "complete").distinct
+        search_ = Search(program, SearchSettings(cache=cache))
+        return search_.native.cached, search_.run(None, "complete").distinct
 
     assert run() == (False, 35)
     assert run() == (True, 35)

@@ -129,8 +129,8 @@ def test_parts_drawn_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     edges = np.array([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (5, 4), (6, 6)], np.int32)
     for most in (components.SMALL, 0):
         monkeypatch.setattr(components, "SMALL", most)
-        found = components.parts_of(edges[:, 0], edges[:, 1], 7).tolist()
-        assert groups(found) == {frozenset({0, 1, 2}), frozenset({3, 4})}
+        parts = components.parts_of(edges[:, 0], edges[:, 1], 7).tolist()
+        assert groups(parts) == {frozenset({0, 1, 2}), frozenset({3, 4})}
 
 
 SIZE = 5
@@ -164,11 +164,11 @@ def fair_set(edges: Sequence[Edge], part: set[int], weak: str, strong: str) -> b
 @given(st.lists(edge, max_size=12), subset, subset, st.sampled_from(["", "ab"]), st.sampled_from(["", "c"]))
 def test_the_same_as_all_subsets(drawn: list[Edge], waits: set[int], ends: set[int], weak: str, strong: str) -> None:
     edges = list({(a, name): (a, name, b) for a, name, b in drawn}.values())
-    found = reach(edges, {0}, set(range(SIZE)))
-    order = sorted(found, key=lambda s: (next(d for d in range(SIZE) if s in within(edges, d)), s))
+    reached = reach(edges, {0}, set(range(SIZE)))
+    order = sorted(reached, key=lambda s: (next(d for d in range(SIZE) if s in within(edges, d)), s))
     number = {state: i for i, state in enumerate(order)}
-    edges = [(number[a], name, number[b]) for a, name, b in edges if a in found]
-    waits, ends = ({number[s] for s in group & found} for group in (waits, ends))
+    edges = [(number[a], name, number[b]) for a, name, b in edges if a in reached]
+    waits, ends = ({number[s] for s in group & reached} for group in (waits, ends))
     count = len(order)
     if not edges:
         return

@@ -49,28 +49,28 @@ def family(model: Model, widest: Config, least: Mapping[str, int] | None = None)
     return KernelFamily(model, widest, least=least, cache=KernelCache())
 
 
-def compare(model: Model, made: KernelFamily, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:
+def compare(model: Model, family: KernelFamily, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:
     """Everything that the reference counts is the same, and every trace is a violation when replayed."""
-    search = made.search(bounds, SearchSettings(Limits(max_states=20_000)))
+    search = family.search(bounds, SearchSettings(Limits(max_states=20_000)))
     result = with_traces(search, search.run(None, "complete"))
-    closed = replace(made.widest, **bounds)  # type: ignore[type-var]
+    closed = replace(family.widest, **bounds)  # type: ignore[type-var]
     assert isinstance(closed, Config)
     expected = reference.search(model, closed, max_states=20_000)
     assert result.complete and expected.complete, bounds
     counts = (result.generated, result.distinct, list(result.levels), result.deadlocks, sum(result.cut))
     assert counts == (expected.generated, expected.distinct, expected.levels, expected.deadlocks, expected.cut)
     enabled: Counter[str] = Counter()
-    for instance, count in zip(made.program.instances, result.enabled, strict=True):
+    for instance, count in zip(family.program.instances, result.enabled, strict=True):
         enabled[instance.action] += count
     assert dict(+enabled) == expected.enabled
-    checks = made.program.checks
+    checks = family.program.checks
     assert {checks[k].name: depth for k, depth in result.first.items()} == {
         ident: depth for ident, (depth, _) in expected.first.items()
     }
     for fn in model.always:
         number = next(k for k, check in enumerate(checks) if check.name == fn.ident)
         if number in result.traces:
-            states = tuple(made.decode(row) for row in result.traces[number])
+            states = tuple(family.decode(row) for row in result.traces[number])
             assert replay_finding(model, closed, fn, states).rejection is None
     return result, closed
 
@@ -89,11 +89,11 @@ def test_violations_of_released_code_are_found_at_the_same_depth(model: Model) -
     selection = Selection("code_4_0", "two-brokers-quiet", ("crashes=1", "fences=1", "shrinks=1"))
     widest = resolve(selection).config
     shared = family(model, widest, {"crashes": 0, "fences": 0, "shrinks": 0, "min_isr": 1})
-    found = 0
+    violations = 0
     for bounds in ({"min_isr": 1, "fences": 0}, {"crashes": 0, "fences": 0}):
         result, _ = compare(model, shared, bounds)
-        found += len([k for k in result.first if shared.program.checks[k].kind == "always"])
-    assert found > 0
+        violations += len([k for k in result.first if shared.program.checks[k].kind == "always"])
+    assert violations > 0
 
 
 @pytest.mark.slow

@@ -63,12 +63,12 @@ def test_a_run_with_levels_on_disk_is_resumed(
     program: Program, credits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
-    keeper, asked = Folder(tmp_path), 0
+    keeper, calls = Folder(tmp_path), 0
 
     def interrupted() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 150
+        nonlocal calls
+        calls += 1
+        return calls > 150
 
     first = Search(program, SearchSettings(workers=2, fingerprint=64, keeper=keeper, interrupted=interrupted))
     assert first.run(None, "complete").reason == INTERRUPTED
@@ -120,5 +120,5 @@ def test_nothing_is_left_of_a_level_that_was_given_up(tmp_path: Path) -> None:
     assert sorted(place.name for place in tmp_path.iterdir()) == [mark.name for mark in level.saved.files]
     assert [mark.name[:8] for mark in level.saved.files] == ["00003-0-", "00003-1-"]
     files.verify(level.saved)
-    found = np.concatenate(list(files.read(level.saved)))
-    assert sorted(map(tuple, found.tolist())) == list(map(tuple, rows.tolist()))
+    states = np.concatenate(list(files.read(level.saved)))
+    assert sorted(map(tuple, states.tolist())) == list(map(tuple, rows.tolist()))

@@ -64,5 +64,5 @@ def test_what_is_shown() -> None:
     assert line.endswith("200 states/s, growth 1.50, projected 2,000 states")
     table = plain_text(levels_blocks((1, 4, 6))).split("\n")
     assert [row.split() for row in table[1:4]] == [["0", "1"], ["1", "4", "4.00"], ["2", "6", "1.50"]]
-    shown = plain_text([Line(projected(Projection(2000, 9)) or "")])
-    assert "2" in shown and "in 9 levels" in shown and "an estimate, not a result" in shown
+    printed = plain_text([Line(projected(Projection(2000, 9)) or "")])
+    assert "2" in printed and "in 9 levels" in printed and "an estimate, not a result" in printed

@@ -81,24 +81,24 @@ def test_a_distance_falls_on_the_way_to_a_violation() -> None:
 def test_a_run_ends_when_every_state_was_met(program: Program) -> None:
     """No state is missed, and none is walked to for long once it is known."""
     result = walked(program)
-    known = naive_search(program)
-    assert result.distinct == sum(known.levels)
+    naive = naive_search(program)
+    assert result.distinct == sum(naive.levels)
     assert result.reason == "no state left to meet within --depth 100"
     assert result.distinct <= result.states < 4 * result.distinct
-    assert set(result.first) == set(known.first)
+    assert set(result.first) == set(naive.first)
 
 
 def test_a_trace_is_one_of_the_program_and_ends_where_the_check_is_hit() -> None:
     for program in (sliding_puzzle(), wide()):
         result = walked(program, walks=3000)
         assert result.first
-        for check, found in result.first.items():
-            assert found.trace[0] == program.init[0]
-            assert all(stepped(program, a, b) for a, b in itertools.pairwise(found.trace))
+        for check, hit in result.first.items():
+            assert hit.trace[0] == program.init[0]
+            assert all(stepped(program, a, b) for a, b in itertools.pairwise(hit.trace))
             node = program.checks[check].node
             if node is not None:
-                assert evaluate_all((node,), found.trace[-1])[0] == program.checks[check].hit_value
-            assert found.states and found.states <= result.states and found.walk <= result.begun
+                assert evaluate_all((node,), hit.trace[-1])[0] == program.checks[check].hit_value
+            assert hit.states and hit.states <= result.states and hit.walk <= result.begun
 
 
 @pytest.mark.slow
@@ -121,8 +121,8 @@ def test_a_full_memory_ends_walks_and_loses_no_finding(monkeypatch: pytest.Monke
     monkeypatch.setattr(guided_module, "MOST_KNOWN", 50)
     result = Guided(sliding_puzzle(), 1, 100).run(2000)
     assert result.distinct == 50 and result.states > 50 and result.first
-    for found in result.first.values():
-        assert all(stepped(sliding_puzzle(), a, b) for a, b in itertools.pairwise(found.trace))
+    for hit in result.first.values():
+        assert all(stepped(sliding_puzzle(), a, b) for a, b in itertools.pairwise(hit.trace))
 
 
 def test_a_run_stops_at_its_first_violation_or_after_its_walks() -> None:
@@ -142,9 +142,9 @@ def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walk
     model = load_whole_model()
     program = lower(model, sides(hazard).changed, [fn for fn in model.always if fn.ident == "P-2"]).program
     for seed in range(2):
-        found = Guided(program, seed, 40).run(10**6, stop_at_first=True).first[0]
-        assert found.states and found.states < 5000 and len(found.trace) - 1 >= 18
-        uniform = Walks(program, seed, 40).run(4 * found.states // 40)
+        hit = Guided(program, seed, 40).run(10**6, stop_at_first=True).first[0]
+        assert hit.states and hit.states < 5000 and len(hit.trace) - 1 >= 18
+        uniform = Walks(program, seed, 40).run(4 * hit.states // 40)
         assert not uniform.first, "four times as many states do not find it"
 
 
@@ -152,12 +152,12 @@ def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walk
 def test_a_report_has_replayed_traces_and_says_how_many_states_it_took(tmp_path: Path) -> None:
     request = SimulateRequest(BROKEN, ("P-11", "W-11"), 3, 300, run_dir=tmp_path / "run", guided=True)
     report = run_simulate(request, Silent())
-    (found,) = (one for one in report.properties if one.id == "P-11")
-    assert (report.verdict, found.verdict, report.workers) == ("violated", "violated", 1)
-    assert found.states is not None and found.steps is not None and found.counterexample is not None
+    (violated,) = (one for one in report.properties if one.id == "P-11")
+    assert (report.verdict, violated.verdict, report.workers) == ("violated", "violated", 1)
+    assert violated.states is not None and violated.steps is not None and violated.counterexample is not None
     assert report.search.guided and report.search.distinct_error == 0 and (report.search.cells or 0) > 1
-    stored = load_trace(tmp_path / "run" / str(found.trace))
-    assert len(stored.behaviour.labels) == found.steps
+    stored = load_trace(tmp_path / "run" / str(violated.trace))
+    assert len(stored.behaviour.labels) == violated.steps
     again = run_simulate(replace(request, run_dir=tmp_path / "other"), Silent())
     assert [one.states for one in again.properties] == [one.states for one in report.properties]
 

@@ -38,14 +38,14 @@ def folder(own_store: Path) -> Path:
 @pytest.fixture
 def lowerings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """One entry for every model that is really lowered."""
-    found: list[object] = []
+    lowered: list[object] = []
 
-    def counted(*given: Any) -> Lowered:
-        found.append(given)
-        return lower(*given)
+    def counted(*arguments: Any) -> Lowered:
+        lowered.append(arguments)
+        return lower(*arguments)
 
     monkeypatch.setattr(kept_program, "_lowered", counted)
-    return found
+    return lowered
 
 
 def again(**open_numbers: int) -> Lowered:
@@ -55,26 +55,26 @@ def again(**open_numbers: int) -> Lowered:
 
 @pytest.mark.parametrize("open_numbers", [{}, OPEN], ids=["closed", "open"])
 def test_a_kept_program_is_the_program(folder: Path, lowerings: list[object], open_numbers: dict[str, int]) -> None:
-    made, kept = again(**open_numbers), again(**open_numbers)
+    lowered, read = again(**open_numbers), again(**open_numbers)
     assert len(lowerings) == 1
-    assert made.name == kept.name != ""
-    assert kept_program.table_of(kept) == kept_program.table_of(made)
-    assert numbered_digest(kept.program) == numbered_digest(made.program)
-    assert (kept.slots, kept.parameters, kept.config) == (made.slots, made.parameters, made.config)
-    assert kept.program.leaves == made.program.leaves and kept.program.parameters == made.program.parameters
-    assert [(one.action, one.args) for one in kept.program.instances] == [
-        (one.action, one.args) for one in made.program.instances
+    assert lowered.name == read.name != ""
+    assert kept_program.table_of(read) == kept_program.table_of(lowered)
+    assert numbered_digest(read.program) == numbered_digest(lowered.program)
+    assert (read.slots, read.parameters, read.config) == (lowered.slots, lowered.parameters, lowered.config)
+    assert read.program.leaves == lowered.program.leaves and read.program.parameters == lowered.program.parameters
+    assert [(one.action, one.args) for one in read.program.instances] == [
+        (one.action, one.args) for one in lowered.program.instances
     ]
-    assert blueprint(kept.program).texts == blueprint(made.program).texts
-    state = made.decode(made.program.init[0])
-    assert kept.decode(kept.program.init[0]) == state
-    assert kept.encode(state) == made.program.init[0]
+    assert blueprint(read.program).texts == blueprint(lowered.program).texts
+    state = lowered.decode(lowered.program.init[0])
+    assert read.decode(read.program.init[0]) == state
+    assert read.encode(state) == lowered.program.init[0]
 
 
 def test_what_a_function_says_is_asked_of_the_model(folder: Path, lowerings: list[object]) -> None:
-    made, kept = again(), again()
-    fn = made.model.always[0]
-    (mine,), (theirs,) = kept.nodes(fn).values(), made.nodes(fn).values()
+    lowered, read = again(), again()
+    fn = lowered.model.always[0]
+    (mine,), (theirs,) = read.nodes(fn).values(), lowered.nodes(fn).values()
     assert (mine.op, mine.lo, mine.hi, len(mine.args)) == (theirs.op, theirs.lo, theirs.hi, len(theirs.args))
     assert len(lowerings) == 2, "it is lowered for that, and not before"
 
@@ -116,12 +116,12 @@ RAFT = Path(__file__).parents[2] / "protocols" / "agreement" / "raft.py"
 def test_the_program_of_a_file_is_kept_with_its_messages(folder: Path, lowerings: list[object]) -> None:
     """Parameters of its actions are records, which have no number of their own."""
     model = compiled_model(RAFT)
-    made, kept = (kept_lowering(model, model.config(), model.checks) for _ in range(2))
+    lowered, read = (kept_lowering(model, model.config(), model.checks) for _ in range(2))
     assert len(lowerings) == 1
-    assert made.name == kept.name != ""
-    assert numbered_digest(kept.program) == numbered_digest(made.program)
-    assert [one.args for one in kept.program.instances] == [one.args for one in made.program.instances]
-    assert any(dataclasses.is_dataclass(arg) for one in kept.program.instances for arg in one.args)
+    assert lowered.name == read.name != ""
+    assert numbered_digest(read.program) == numbered_digest(lowered.program)
+    assert [one.args for one in read.program.instances] == [one.args for one in lowered.program.instances]
+    assert any(dataclasses.is_dataclass(arg) for one in read.program.instances for arg in one.args)
 
 
 COUNTER = """
@@ -171,21 +171,21 @@ def test_what_a_file_computes_is_in_the_name_of_its_program(tmp_path: Path, fold
     assert named("1", most="self.last + 1") != first
 
 
-def _longer(kept: KeptProgram) -> KeptProgram:
-    return msgspec.structs.replace(kept, nodes=(*kept.nodes, ("add", (10**6, 0), 0, 1, -1)))
+def _longer(program: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(program, nodes=(*program.nodes, ("add", (10**6, 0), 0, 1, -1)))
 
 
-def _unknown(kept: KeptProgram) -> KeptProgram:
-    return msgspec.structs.replace(kept, nodes=(*kept.nodes, ("power", (0, 1), 0, 1, -1)))
+def _unknown(program: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(program, nodes=(*program.nodes, ("power", (0, 1), 0, 1, -1)))
 
 
-def _many(kept: KeptProgram) -> KeptProgram:
-    return msgspec.structs.replace(kept, varying=(*kept.varying, 10**6))
+def _many(program: KeptProgram) -> KeptProgram:
+    return msgspec.structs.replace(program, varying=(*program.varying, 10**6))
 
 
-def _other(kept: KeptProgram) -> KeptProgram:
-    (first, *rest) = kept.instances
-    return msgspec.structs.replace(kept, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest))
+def _other(program: KeptProgram) -> KeptProgram:
+    (first, *rest) = program.instances
+    return msgspec.structs.replace(program, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest))
 
 
 @pytest.mark.slow
@@ -193,14 +193,14 @@ def _other(kept: KeptProgram) -> KeptProgram:
 def test_a_table_that_does_not_fit_is_written_again(
     folder: Path, lowerings: list[object], change: Callable[[KeptProgram], KeptProgram]
 ) -> None:
-    made = again()
+    lowered = again()
     store = Store("programs", KeptProgram)
-    entry = store.get(made.name)
+    entry = store.get(lowered.name)
     assert entry is not None
-    store.put(made.name, change(entry.value))
+    store.put(lowered.name, change(entry.value))
     assert kept_program.table_of(again()) == entry.value
     assert len(lowerings) == 2
-    mended = store.get(made.name)
+    mended = store.get(lowered.name)
     assert mended is not None and mended.value == entry.value
 
 

@@ -96,9 +96,9 @@ class Runs:
             return
         if case.base not in self._bases:
             assert self.check(*case.base.options, room=case.base.room)["code"] in (1, 3), self.err
-            kept = self.run.with_name(case.base.name)
-            self.run.rename(kept)
-            self._bases[case.base] = kept
+            base = self.run.with_name(case.base.name)
+            self.run.rename(base)
+            self._bases[case.base] = base
         shutil.copytree(self._bases[case.base], self.run)
 
     def moments(self, case: Case) -> list[str]:

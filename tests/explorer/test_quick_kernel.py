@@ -36,9 +36,9 @@ def searched(program: Program, native: Kernel, depth: int | None = None, workers
 
 
 def quick(program: Program, fingerprint: int = 0) -> Kernel:
-    made = build_quick(program, None, fingerprint)
-    assert made.origin == "quick kernel"
-    return made
+    native = build_quick(program, None, fingerprint)
+    assert native.origin == "quick kernel"
+    return native
 
 
 def wait(native: Kernel) -> None:
@@ -84,9 +84,9 @@ def test_counts_hits_and_traces_of_the_model(scope: str, variant: str) -> None:
 
 def test_a_program_with_wide_numbers_has_no_quick_kernel() -> None:
     program = wide(bits=40)
-    made = build_quick(program, None)
-    assert made.origin == "kernel compiled"
-    compare(program, searched(program, made))
+    native = build_quick(program, None)
+    assert native.origin == "kernel compiled"
+    compare(program, searched(program, native))
 
 
 @pytest.mark.parametrize("alone", [False, True])

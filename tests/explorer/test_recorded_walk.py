@@ -66,9 +66,9 @@ def test_a_changed_rule_has_another_digest(lowered: Lowered, met: WalkDigest) ->
     mutants = partition_mutants(load_whole_model())
     for function, part in (("Fetch", "view.leader == leader -> "), ("fenced_partition", "else p -> p")):
         names = [one for one in mutants.of(function) if part in one.name]
-        made = [changed for one in names if (changed := mutants.make(one)) is not None]
+        changes = [changed for one in names if (changed := mutants.make(one)) is not None]
         digests = set()
-        for changed in made:
+        for changed in changes:
             with planted(changed.original, changed.plain):
                 program = lower(changed.model, lowered.config, ()).program
             digests.add(walked(program, seed=1, walks=100, steps=30).digest)
@@ -78,7 +78,7 @@ def test_a_changed_rule_has_another_digest(lowered: Lowered, met: WalkDigest) ->
 def test_walks_end_in_a_deadlock(lowered: Lowered) -> None:
     """Nothing can happen: the walks stay where they are."""
     still = replace(lowered.program, instances=())
-    found = walked(still, seed=1, walks=5, steps=10)
-    assert (found.generated, found.distinct, found.steps, found.digest) == (0, 1, 0, "0" * 16)
-    assert [column.tolist() for column in found.columns] == [[value] for value in lowered.program.init[0]]
-    assert all(column.dtype == np.int32 for column in found.columns)
+    walks = walked(still, seed=1, walks=5, steps=10)
+    assert (walks.generated, walks.distinct, walks.steps, walks.digest) == (0, 1, 0, "0" * 16)
+    assert [column.tolist() for column in walks.columns] == [[value] for value in lowered.program.init[0]]
+    assert all(column.dtype == np.int32 for column in walks.columns)

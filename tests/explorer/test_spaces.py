@@ -143,13 +143,13 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, memory: int | None
 ) -> None:
     """Interrupted again and again, each time a few rounds later."""
-    limits, asked, runs = Limits(memory=memory), 0, 0
+    limits, calls, runs = Limits(memory=memory), 0, 0
     keeper = Folder(tmp_path)
 
     def interrupted() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 20 * 3**runs
+        nonlocal calls
+        calls += 1
+        return calls > 20 * 3**runs
 
     while True:
         run = Search(
@@ -157,7 +157,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
         )
         if keeper.saved:
             run.resume(*keeper.saved[-1])
-        asked = 0
+        calls = 0
         result = run.run(None, "complete")
         runs += 1
         assert runs < 50

@@ -64,8 +64,10 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
     reborn = replace(start, registration=put(start.registration, 1, replace(start.registration[1], epoch=2)))
     dirty = case.broker(1, start, clean_file=0)
     leaderless = case.partition(leader=None, isr=ISR())
-    known = case.partition(leaderless, last_known_elr=ISR({1, 2}))
-    asked = replace(known, recovery=replace(known.recovery, strategy=RecoveryStrategy.BALANCED))
+    leaderless_with_elr = case.partition(leaderless, last_known_elr=ISR({1, 2}))
+    recovering = replace(
+        leaderless_with_elr, recovery=replace(leaderless_with_elr.recovery, strategy=RecoveryStrategy.BALANCED)
+    )
     caught_up = tuple(replace(peer, log_end_offset=1) for peer in start.broker[0].peers)
     return {
         "P-1": ((committed,), "leader_holds_committed", "b=0"),
@@ -140,7 +142,7 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "k=0",
         ),
         "P-30": ((committed,), "survives", "k=0, b=nobody (0,1,2 before the step)"),
-        "P-31": ((asked, case.partition(asked, leader=2, isr=ISR({2}))), "all_answered", "b=1"),
+        "P-31": ((recovering, case.partition(recovering, leader=2, isr=ISR({2}))), "all_answered", "b=1"),
         "P-32": ((case.broker(0, log=(FIRST,), high_watermark=1),), "never_rewritten", "b=0"),
         "P-33": ((replace(start, acked=(FIRST,)),), "committed", "e=r1@1(all)"),
         "P-34": ((replace(has_it, acked=(SECOND,)),), "leader_holds_acked", "b=0, e=r2@2(all)"),

@@ -69,11 +69,11 @@ class Computed:
         self.prover, self.ty = prover, type_of(Controller)
         self.plain = Structure(prover.config, ConcreteAlgebra())
         step = prover.open_step(kind)
-        given = {"s": prover.situation.value, "e": step.event, "t": step.after}
+        terms = {"s": prover.situation.value, "e": step.event, "t": step.after}
         self.solver = z3.Solver()
         self.truths = {}
         for fn in (prover.model.fns["legal"], prover.model.fns["possible"], *rules):
-            args = {param: given[param] for param, _ in fn.params}
+            args = {param: terms[param] for param, _ in fn.params}
             self.truths[fn.name] = self._named(prover.evaluator.call(fn, (), args))
         self.leaves = [
             [self._named(x) for x in term] if ty.kind == "set" else self._named(term)
@@ -103,9 +103,9 @@ class Computed:
 
     def _bind(self, symbolic: Symbolic, value: Any) -> None:
         values = self.plain.leaves(self.plain.lift(value, symbolic.ty), symbolic.ty)
-        for scalar, (_, ty, given) in zip(symbolic.scalars, values, strict=True):
+        for scalar, (_, ty, argument) in zip(symbolic.scalars, values, strict=True):
             terms = scalar.term if ty.kind == "set" else [scalar.term]
-            for term, one in zip(terms, given if ty.kind == "set" else [given], strict=True):
+            for term, one in zip(terms, argument if ty.kind == "set" else [argument], strict=True):
                 self.solver.add(term == one)
 
 

@@ -60,8 +60,10 @@ def test_the_outcome_of_fencing_the_leader_is_right() -> None:
     assert legal(CONFIG, BEFORE)
     assert possible(CONFIG, BEFORE, EVENT)
     t = after(CONFIG, BEFORE, EVENT)
-    wanted = partition(BEFORE, leader=1, isr=frozenset({1}), elr=frozenset({0, 2}), leader_epoch=6, partition_epoch=10)
-    assert t == replace(wanted, registration=(FENCED, ACTIVE, FENCED, ACTIVE))
+    expected = partition(
+        BEFORE, leader=1, isr=frozenset({1}), elr=frozenset({0, 2}), leader_epoch=6, partition_epoch=10
+    )
+    assert t == replace(expected, registration=(FENCED, ACTIVE, FENCED, ACTIVE))
     assert [ident for ident, fn in RULES.items() if not fn.source(CONFIG, BEFORE, EVENT, t)] == []
 
 
@@ -92,9 +94,9 @@ SPOILED: list[tuple[Callable[[Controller], Controller], set[str]]] = [
 
 @pytest.mark.parametrize("number", range(len(SPOILED)))
 def test_a_spoiled_outcome_breaks_exactly_its_rules(number: int) -> None:
-    spoil, wanted = SPOILED[number]
+    spoil, expected = SPOILED[number]
     t = spoil(after(CONFIG, BEFORE, EVENT))
-    assert {ident for ident, fn in RULES.items() if not fn.source(CONFIG, BEFORE, EVENT, t)} == wanted
+    assert {ident for ident, fn in RULES.items() if not fn.source(CONFIG, BEFORE, EVENT, t)} == expected
 
 
 def test_an_unclean_broker_may_not_stay() -> None:
@@ -136,21 +138,21 @@ def test_an_unclean_topic_is_no_reason_to_cancel_below_min_isr() -> None:
     """KIP-966 demands min ISR members of every cancellation; a release asks for none."""
     unclean = replace(CONFIG, unclean_leader_election_enable=True)
     moving = partition(BEFORE, replicas=(0, 1, 2, 3), adding=frozenset({3}), isr=frozenset({0, 3}))
-    asked = replace(EVENT, kind=EventKind.CANCEL_REASSIGNMENT)
-    assert after(unclean, moving, asked).partition == moving.partition
-    assert after(replace(unclean, cancel_gate=False), moving, asked).partition.adding == frozenset()
+    event = replace(EVENT, kind=EventKind.CANCEL_REASSIGNMENT)
+    assert after(unclean, moving, event).partition == moving.partition
+    assert after(replace(unclean, cancel_gate=False), moving, event).partition.adding == frozenset()
 
 
 def test_alter_partition_ends_the_recovery_of_a_leader() -> None:
     """CT-19: the leader reports RECOVERED, and an AlterPartition that is granted records it."""
     recovering = partition(BEFORE, recovery=Recovery.RECOVERING)
     two = replace(EVENT.request, isr=frozenset({0}))
-    asked = replace(EVENT, kind=EventKind.ALTER_PARTITION, request=two)
-    right = after(CONFIG, recovering, asked)
+    event = replace(EVENT, kind=EventKind.ALTER_PARTITION, request=two)
+    right = after(CONFIG, recovering, event)
     assert right.partition.recovery == Recovery.RECOVERED
-    assert RULES["CT-19"].source(CONFIG, recovering, asked, right)
+    assert RULES["CT-19"].source(CONFIG, recovering, event, right)
     forgotten = partition(right, recovery=Recovery.RECOVERING)
-    assert not RULES["CT-19"].source(CONFIG, recovering, asked, forgotten)
+    assert not RULES["CT-19"].source(CONFIG, recovering, event, forgotten)
 
 
 def test_epochs_of_a_removed_replica_and_of_old_metadata() -> None:

@@ -54,13 +54,13 @@ def test_the_list_has_any_order(reduced: Transitions) -> None:
     assert reduced.listed == {f"partition.replicas[{k}]" for k in range(3)}
     both = zip(reduced.scalars, reduced.slots, strict=True)
     places = [scalar for scalar, slot in both if slot.path in reduced.listed]
-    solver, found = z3.Solver(), set()
+    solver, orders = z3.Solver(), set()
     solver.add(reduced.type_invariant)
     while solver.check() == z3.sat:
         order = tuple(solver.model()[place].as_long() for place in places)
-        found.add(order)
+        orders.add(order)
         solver.add(z3.Or(*(place != b for place, b in zip(places, order, strict=True))))
-    assert found == set(permutations(range(3)))
+    assert orders == set(permutations(range(3)))
 
 
 def test_a_step_keeps_the_order(reduced: Transitions) -> None:
@@ -114,13 +114,13 @@ def test_a_fault_of_one_broker_is_not_hidden(model: Model) -> None:
 
 @pytest.mark.parametrize("brokers", [1, 2, 3, 4])
 def test_two_renamings_make_all_others(brokers: int) -> None:
-    found = {tuple(range(brokers))}
-    while more := {tuple(to[b] for b in one) for one in found for to in generators(brokers)} - found:
-        found |= more
-    assert found == set(permutations(range(brokers)))
+    renamings = {tuple(range(brokers))}
+    while more := {tuple(to[b] for b in one) for one in renamings for to in generators(brokers)} - renamings:
+        renamings |= more
+    assert renamings == set(permutations(range(brokers)))
 
 
 def test_orbit_of_a_choice(model: Model) -> None:
     shrink = next(fn for fn in model.actions if fn.name == "ShrinkIsr")
-    found = orbit(shrink, (0, frozenset({1, 2})), 3)
-    assert found[0] == (0, frozenset({1, 2})) and set(found) == {(b, frozenset(range(3)) - {b}) for b in range(3)}
+    choices = orbit(shrink, (0, frozenset({1, 2})), 3)
+    assert choices[0] == (0, frozenset({1, 2})) and set(choices) == {(b, frozenset(range(3)) - {b}) for b in range(3)}

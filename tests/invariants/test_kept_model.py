@@ -24,15 +24,15 @@ def compiled(fn: Fn) -> bool:
 
 @pytest.mark.slow
 def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+    lazily: list[bool] = []
 
     def load(sound: bool) -> Model:
-        asked.append(sound)
+        lazily.append(sound)
         return load_model(*modules.CHECKED, lazily=sound)
 
     first = kept_model.kept_model(modules.CHECKED, load)
     second = kept_model.kept_model(modules.CHECKED, load)
-    assert asked == [False, True]
+    assert lazily == [False, True]
     assert first.origin == second.origin != ""
     assert all(compiled(fn) for fn in first.fns.values())
     assert not any(compiled(fn) for fn in (*second.actions, *second.always))
@@ -60,10 +60,10 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
     (mark,) = folder.iterdir()
     mark.write_bytes(b"?")
     kept_model.kept_model(modules.CHECKED, load)
-    assert asked == [False, True, False], "a mark that is none marks nothing"
+    assert lazily == [False, True, False], "a mark that is none marks nothing"
     monkeypatch.setattr(kept_model, "RULES", ("model",))  # as if other sources had been read
     assert kept_model.kept_model(modules.CHECKED, load).origin != first.origin
-    assert asked == [False, True, False, False]
+    assert lazily == [False, True, False, False]
 
 
 def test_a_line_is_that_of_the_definition(folder: Path) -> None:

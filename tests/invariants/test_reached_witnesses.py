@@ -50,8 +50,8 @@ def cases() -> dict[str, SuiteCase]:
 @pytest.mark.parametrize("name", REACHED)
 def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: str) -> None:
     case = cases[name]
-    wanted = tuple(fn for fn in model.sometimes if fn.ident in case.reaches)
-    lowered = lower(model, case.selected.config, wanted)
+    witnesses = tuple(fn for fn in model.sometimes if fn.ident in case.reaches)
+    lowered = lower(model, case.selected.config, witnesses)
     result = Search(lowered.program).run(None, "complete")
     first = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
     assert first == REACHED[name]

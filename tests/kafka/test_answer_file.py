@@ -56,8 +56,8 @@ SETUPS = (
 
 
 def test_every_kind_of_question_is_read_as_it_was_written() -> None:
-    asked = [*STEPS, *map(wire.AskBuilder, BUILDER), *map(wire.Load, SETUPS)]
-    assert [wire.QUESTIONS.read(wire.write(one)) for one in asked] == asked
+    questions = [*STEPS, *map(wire.AskBuilder, BUILDER), *map(wire.Load, SETUPS)]
+    assert [wire.QUESTIONS.read(wire.write(one)) for one in questions] == questions
     assert {type(event) for event in EVENTS} == set(get_args(BrokerEvent))
     assert [wire.EVENTS.read(wire.write(event)) for event in EVENTS] == list(EVENTS)
 

@@ -34,7 +34,7 @@ def names(report: AssessReport, group: int = 0) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kafka", "elr", "known", "unknown"),
+    ("kafka", "elr", "certain", "unknown"),
     [
         ("3.9", None, {"F-2", "F-51", "F-58", "F-61", "F-63"}, {"F-20", "F-64", "F-60", "F-26"}),
         ("4.1", None, {"F-20", "F-51", "F-64", "F-25"}, {"F-2", "F-60", "F-62", "F-1", "F-55", "F-19"}),
@@ -42,10 +42,10 @@ def names(report: AssessReport, group: int = 0) -> list[str]:
         ("4.3", None, {"F-20", "F-60", "F-52"}, {"F-23", "F-1"}),
     ],
 )
-def test_what_applies_to_a_release(kafka: str, elr: bool | None, known: set[str], unknown: set[str]) -> None:
+def test_what_applies_to_a_release(kafka: str, elr: bool | None, certain: set[str], unknown: set[str]) -> None:
     report = assess(kafka, elr=elr)
     applying = set(names(report))
-    assert known <= applying and not unknown & applying
+    assert certain <= applying and not unknown & applying
     assert report.verdict == "lost" and report.exit_code == 1 and not report.looked_at
 
 
@@ -53,13 +53,13 @@ def test_losses_on_brokers_come_first_and_each_has_its_evidence() -> None:
     (group,) = assess("4.3.1").groups
     ranks = [(one.severity != "loss", ("brokers", "classes", "model").index(one.level)) for one in group.findings]
     assert ranks == sorted(ranks) and ranks[0] == (False, 0) and ranks[-1][0]
-    shown = {
+    evidence = {
         (row.finding, cell.level)
         for row in finding_table().rows
         for cell in row.cells
         if cell.kafka == "4.3.1" and cell.state == "shown"
     }
-    assert {(one.finding, one.level) for one in group.findings} <= shown
+    assert {(one.finding, one.level) for one in group.findings} <= evidence
     assert all(one.happens and one.remedy for one in group.findings)
 
 

@@ -87,7 +87,7 @@ def test_every_walk_starts_from_its_own_setup(oracle: ControllerOracle) -> None:
 
 def test_errors_are_kafkas(oracle: ControllerOracle) -> None:
     members = (Member(0), Member(1))
-    asked: dict[Step, str] = {
+    errors: dict[Step, str] = {
         AlterPartition(0, members): "NONE",
         AlterPartition(0, members, sender_epoch=-1): "STALE_BROKER_EPOCH",
         AlterPartition(0, members, leader_epoch=-1): "FENCED_LEADER_EPOCH",
@@ -102,8 +102,8 @@ def test_errors_are_kafkas(oracle: ControllerOracle) -> None:
         CreateTopic((0, 1)): "TOPIC_ALREADY_EXISTS",
         Configure("broker", "2", broker=1): "INVALID_CONFIG",
     }
-    answers = oracle.steps([(SETUP, step) for step in asked])
-    assert [answer.error for answer in answers] == list(asked.values())
+    answers = oracle.steps([(SETUP, step) for step in errors])
+    assert [answer.error for answer in answers] == list(errors.values())
 
 
 def test_partition_one_is_asked_about_if_there_is_a_partition_zero(oracle: ControllerOracle) -> None:
@@ -191,8 +191,8 @@ def test_a_fault_makes_a_whole_controller_resign() -> None:
 
 @pytest.mark.slow
 def test_the_walks_of_that_test_ask_everything() -> None:
-    asked = {type(step) for _, steps in random_walks(1, 60, 12) for step in steps}
-    assert asked == set(get_args(Step))
+    kinds = {type(step) for _, steps in random_walks(1, 60, 12) for step in steps}
+    assert kinds == set(get_args(Step))
 
 
 @pytest.mark.slow
@@ -203,17 +203,17 @@ def test_other_releases(version: str) -> None:
     walks = random_walks(7, 2000, 15)
     random = Random(7)
     questions = [random_question(random) for _ in range(5000)]
-    with open_oracle(class_path) as kept, open_oracle(class_path, "fresh") as anew:
-        assert kept.version == version
-        answers = kept.walks(walks)
+    with open_oracle(class_path) as reused, open_oracle(class_path, "fresh") as anew:
+        assert reused.version == version
+        answers = reused.walks(walks)
         assert answers == anew.walks(walks)
-        assert kept.walks(walks[::-1])[::-1] == answers
+        assert reused.walks(walks[::-1])[::-1] == answers
         single = [(setup, step) for setup, steps in walks for step in steps]
-        assert kept.steps(single) == anew.steps(single)
-        assert kept.builder(questions) == anew.builder(questions)
+        assert reused.steps(single) == anew.steps(single)
+        assert reused.builder(questions) == anew.builder(questions)
     if version >= "4":
         few = as_controllers_can_be_asked(walks[:300])
-        with open_oracle(class_path) as kept, open_oracle(class_path, "live") as live:
-            assert as_managers_answer(live.walks(few)) == as_managers_answer(kept.walks(few))
+        with open_oracle(class_path) as reused, open_oracle(class_path, "live") as live:
+            assert as_managers_answer(live.walks(few)) == as_managers_answer(reused.walks(few))
     errors = {answer.error for walk in answers for answer in walk}
     assert {"NONE", "INELIGIBLE_REPLICA", "STALE_BROKER_EPOCH", "NO_REASSIGNMENT_IN_PROGRESS"} <= errors

@@ -156,12 +156,12 @@ def test_an_interrupt_is_noticed_where_nothing_but_damage_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each question after the first ones is answered with an end; the log is read no further."""
-    asked = 0
+    calls = 0
 
     def wanted(_: object) -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 3
+        nonlocal calls
+        calls += 1
+        return calls > 3
 
     size = 200_000
     content = b"".join(false_header(1, size - at) for at in range(0, size - 61, 61))

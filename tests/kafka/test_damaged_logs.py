@@ -93,15 +93,15 @@ def test_a_repeated_batch_is_read_once(tmp_path: Path) -> None:
 def test_batches_in_another_order_are_noticed(tmp_path: Path) -> None:
     pieces = of(tmp_path, FOUR[0], FOUR[2], FOUR[1], FOUR[3])
     assert bases(pieces) == [0, 2, 3]
-    assert [found[:2] for found in damage(pieces)] == [(SIZE, 1), (2 * SIZE, 1)]
+    assert [each[:2] for each in damage(pieces)] == [(SIZE, 1), (2 * SIZE, 1)]
 
 
 def test_garbage_between_batches_is_passed_over(tmp_path: Path) -> None:
     noise = random.Random(5).randbytes(3 * HUGE)
     pieces = of(tmp_path, FOUR[0], noise, *FOUR[1:])
     assert bases(pieces) == [0, 1, 2, 3]
-    (found,) = damage(pieces)
-    assert found[:2] == (SIZE, 1) and f"{len(noise)} bytes not read" in found[2]
+    (damaged,) = damage(pieces)
+    assert damaged[:2] == (SIZE, 1) and f"{len(noise)} bytes not read" in damaged[2]
 
 
 def test_a_file_of_something_else_has_no_batches(tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_compressed_batch_is_named(tmp_path: Path) -> None:
     """Bytes 21 and 22 are the attributes; the checksum is made after them."""
     zipped = batch(1, [NO_OP], attributes=4)
     pieces = of(tmp_path, FOUR[0], zipped, *FOUR[2:])
-    (found,) = damage(pieces)
-    assert found[:2] == (SIZE, 1) and "compressed (zstd)" in found[2]
+    (damaged,) = damage(pieces)
+    assert damaged[:2] == (SIZE, 1) and "compressed (zstd)" in damaged[2]
     assert bases(pieces) == [0, 1, 2, 3]
 
 
@@ -149,8 +149,8 @@ def test_records_of_a_batch_are_read_up_to_the_malformed_one(tmp_path: Path) -> 
     pieces = of(tmp_path, wide)
     first = pieces[0]
     assert isinstance(first, StoredBatch) and [record.offset for record in first.records] == [0, 1, 2]
-    (found,) = damage(pieces)
-    assert found[:2] == (0, 3) and "record 3 of the batch cannot be read" in found[2]
+    (damaged,) = damage(pieces)
+    assert damaged[:2] == (0, 3) and "record 3 of the batch cannot be read" in damaged[2]
     few = of(tmp_path, batch(0, [NO_OP, NO_OP, NO_OP], count=2))
     assert "bytes behind the last record" in damage(few)[0][2]
 

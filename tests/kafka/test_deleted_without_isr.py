@@ -47,8 +47,8 @@ def last_heartbeats(kafka: ClassPath, *walks: tuple[Step, ...]) -> list[list[tup
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", ["4.0.2", "4.3.1", "4.4.0"])
 def test_the_controller_resigns_at_each_heartbeat(version: str) -> None:
-    found = last_heartbeats(jars_or_skip(version), STORY, DELETED_FIRST, KEPT, ANOTHER)
-    assert found == [RESIGNS, FINE, FINE, FINE]
+    answers = last_heartbeats(jars_or_skip(version), STORY, DELETED_FIRST, KEPT, ANOTHER)
+    assert answers == [RESIGNS, FINE, FINE, FINE]
 
 
 @pytest.mark.slow

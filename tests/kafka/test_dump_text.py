@@ -66,10 +66,10 @@ def test_a_dump_has_the_records_of_its_file() -> None:
     """Kafka's tool printed segment and snapshot one after the other."""
     document = read(DUMP)
     split = next(number for number, item in enumerate(document) if isinstance(item, SnapshotStart))
-    for found, name in ((document[:split], SEGMENT), (document[split + 1 :], SNAPSHOT)):
+    for part, name in ((document[:split], SEGMENT), (document[split + 1 :], SNAPSHOT)):
         stored = list(one_by_one(read_entries(MADE / name, 0)))
-        assert len(found) == len(stored) > len(SNAPSHOT_TOLD)
-        for one, other in zip(found, stored, strict=True):
+        assert len(part) == len(stored) > len(SNAPSHOT_TOLD)
+        for one, other in zip(part, stored, strict=True):
             assert isinstance(one, LogEntry) and isinstance(other, LogEntry)
             assert (one.offset, one.time, one.ends_batch) == (other.offset, other.time, other.ends_batch)
             if isinstance(other.record, ControlRecord):
@@ -91,9 +91,9 @@ def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: 
     short = re.sub(r"\| offset: .* (payload: )", r"|  \1", TEXT)
     short = re.sub(r"\| offset: .*", "", short)
     both = ([item for item in items if isinstance(item, LogEntry)] for items in (read(DUMP), text(tmp_path, short)))
-    every, found = both
+    every, bare = both
     plain = [item for item in every if not isinstance(item.record, ControlRecord)]
-    assert [(item.offset, item.record) for item in found] == [(item.offset, item.record) for item in plain]
+    assert [(item.offset, item.record) for item in bare] == [(item.offset, item.record) for item in plain]
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: 
 def test_a_changed_record_is_named_and_the_others_read(tmp_path: Path, wrong: str, right: str, message: str) -> None:
     assert wrong in TEXT
     items = text(tmp_path, replaced(TEXT, wrong, right, 1))
-    (found,) = damage(items)
-    assert found.message == message
+    (damaged,) = damage(items)
+    assert damaged.message == message
     assert len(offsets(items)) == len(offsets(read(DUMP))) - 1
-    line = replaced(TEXT, wrong, right, 1).encode()[found.position :].split(b"\n")[0].decode()
-    assert line.startswith(f"| offset: {found.offset} ")
+    line = replaced(TEXT, wrong, right, 1).encode()[damaged.position :].split(b"\n")[0].decode()
+    assert line.startswith(f"| offset: {damaged.offset} ")
 
 
 def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
     first, missing = damage(text(tmp_path, "".join(invalid)))
     assert (first.offset, missing.offset) == (1, 1) and "checksum" in first.message
     without = lines[: batches[1]] + lines[batches[2] :]
-    (found,) = damage(text(tmp_path, "".join(without)))
-    assert found.message == "offsets 1 to 5 are missing"
+    (damaged,) = damage(text(tmp_path, "".join(without)))
+    assert damaged.message == "offsets 1 to 5 are missing"
     twice = lines[: batches[2]] + lines[batches[1] :]
     (again,) = damage(text(tmp_path, "".join(twice)))
     assert again.message == "offsets 1 to 5 again; not read"
@@ -151,7 +151,7 @@ def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
     assert isinstance(cut[-1], CutOff) and cut[-1].bytes_left == 17
     path = tmp_path / "latin"
     path.write_bytes(replaced(TEXT.encode(), "ä".encode(), b"\xe4"))
-    assert {found.message for found in damage(read(path))} == {"the line is not UTF-8"}
+    assert {damaged.message for damaged in damage(read(path))} == {"the line is not UTF-8"}
 
 
 # ---------------------------------------------------------------------------- which files are a log
@@ -198,12 +198,12 @@ def test_a_complete_log_needs_no_snapshot(tmp_path: Path) -> None:
 
 def test_what_is_missing_between_files_is_named(tmp_path: Path) -> None:
     log(tmp_path, (4, 2), (8, 1))
-    assert [(found.offset, found.message) for found in damage(read(tmp_path))] == [
+    assert [(damaged.offset, damaged.message) for damaged in damage(read(tmp_path))] == [
         (0, "offsets 0 to 3 are missing, and no snapshot has what they did"),
         (6, "offsets 6 to 7 are missing"),
     ]
     snapshot(tmp_path, 2)
-    assert [found.message for found in damage(read(tmp_path))] == [
+    assert [damaged.message for damaged in damage(read(tmp_path))] == [
         "offsets 2 to 3 are missing",
         "offsets 6 to 7 are missing",
     ]
@@ -215,7 +215,7 @@ def test_only_the_newest_segment_may_end_in_a_batch(tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_bytes(path.read_bytes()[:-3])
     items = read(tmp_path)
-    assert [found.message.split(";")[0] for found in damage(items)] == [
+    assert [damaged.message.split(";")[0] for damaged in damage(items)] == [
         "the file ends within a batch",
         "offsets 1 to 1 are missing",
     ]

@@ -124,8 +124,11 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
 
 def test_a_proposal_under_old_metadata_has_the_epoch_that_its_leader_knows() -> None:
     text = made("F-53 P-3").text
-    first, asked = (text.index("int known = context.partition().partitionEpoch;"), text.index("context.configure("))
-    assert first < asked < text.index("Errors answer = context.alterPartitionOf(known, 0, 0);")
+    first, configured = (
+        text.index("int known = context.partition().partitionEpoch;"),
+        text.index("context.configure("),
+    )
+    assert first < configured < text.index("Errors answer = context.alterPartitionOf(known, 0, 0);")
     assert "assertTrue(answer == Errors.INVALID_UPDATE_VERSION," in text
 
 
@@ -293,21 +296,21 @@ def controlled(what: str, test: JunitTest) -> str:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_released_classes_fail_and_controls_pass(version: str, tests: Mapping[str, JunitTest], tmp_path: Path) -> None:
     """What the findings say of the versions, and that every control passes."""
-    asked = {what: test for what, test in tests.items() if version in (*RUNS[what].fails, *RUNS[what].passes)}
-    for wanted in (Jars.CONTROLLER, Jars.BROKER):
-        mine = {what: test for what, test in asked.items() if jars_of(test) is wanted}
+    to_run = {what: test for what, test in tests.items() if version in (*RUNS[what].fails, *RUNS[what].passes)}
+    for jars in (Jars.CONTROLLER, Jars.BROKER):
+        mine = {what: test for what, test in to_run.items() if jars_of(test) is jars}
         sources = [test.text for test in mine.values()]
         sources += [controlled(what, test) for what, test in mine.items() if what in CONTROLS]
         if not sources:
             continue
-        found = run_tests(sources, jars_or_skip(version, wanted), tmp_path / wanted.name)
+        outcomes = run_tests(sources, jars_or_skip(version, jars), tmp_path / jars.name)
         for what, test in mine.items():
-            assert found.get(f"Control{test.name}", "") == "", what
+            assert outcomes.get(f"Control{test.name}", "") == "", what
             if version in RUNS[what].fails:
                 begins = f"{test.finding}, {test.property} ("
-                assert found[test.name].startswith(begins), (what, found[test.name])
+                assert outcomes[test.name].startswith(begins), (what, outcomes[test.name])
             else:
-                assert found[test.name] == "", what
+                assert outcomes[test.name] == "", what
 
 
 PATCHED = [
@@ -358,6 +361,6 @@ def test_a_patch_makes_the_tests_of_its_finding_pass(
 
 
 def test_every_finding_of_the_controller_has_a_patch_that_was_tried() -> None:
-    shown = {what.split()[0] for what, run in RUNS.items() if run.fails}
-    assert shown <= {ident for ident, _ in PATCHED}
+    failing = {what.split()[0] for what, run in RUNS.items() if run.fails}
+    assert failing <= {ident for ident, _ in PATCHED}
     assert set(CONTROLS) == {what for what, run in RUNS.items() if run.fails}

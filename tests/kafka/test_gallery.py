@@ -70,8 +70,8 @@ def test_what_the_model_does_not_do_is_not_shown() -> None:
 
 
 def test_a_finding_is_a_page_to_step_through() -> None:
-    shown = [(one, followed(one)) for one in RECORDED["F-20"]]
-    page = Page(finding_page(find_finding("F-20"), shown, gallery.BACK))
+    traces = [(one, followed(one)) for one in RECORDED["F-20"]]
+    page = Page(finding_page(find_finding("F-20"), traces, gallery.BACK))
     assert "show F-20" in page.text("h1") and "Counterexample: P-1 LeaderCompleteness" in page.text("h3")
     assert "What operators can do".lower() in page.text() and "brokers" in page.text() and "data-go" in str(page.tags)
     assert "index.html" in page.all("href")
@@ -128,8 +128,8 @@ def test_a_trace_that_is_outdated_is_named(
 def test_axe_finds_nothing_in_a_finding(browser: Browser, tmp_path: Path) -> None:
     """Nor at the step that breaks the property, whose row is marked twice."""
     page = tmp_path / "F-20.html"
-    shown = [(one, followed(one)) for one in RECORDED["F-20"]]
-    page.write_text(finding_page(find_finding("F-20"), shown, gallery.BACK), encoding="utf-8")
+    traces = [(one, followed(one)) for one in RECORDED["F-20"]]
+    page.write_text(finding_page(find_finding("F-20"), traces, gallery.BACK), encoding="utf-8")
     for size, scheme in (((1280, 900), "light"), ((1280, 900), "dark"), ((390, 844), "light")):
         browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
         browser.open(page)
@@ -139,9 +139,9 @@ def test_axe_finds_nothing_in_a_finding(browser: Browser, tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 def test_a_link_from_disk_opens_at_its_step(browser: Browser, tmp_path: Path) -> None:
-    shown = [(one, followed(one)) for one in RECORDED["F-51"]]
+    traces = [(one, followed(one)) for one in RECORDED["F-51"]]
     page = tmp_path / "F-51.html"
-    page.write_text(finding_page(find_finding("F-51"), shown, gallery.BACK), encoding="utf-8")
+    page.write_text(finding_page(find_finding("F-51"), traces, gallery.BACK), encoding="utf-8")
     for size in ((1280, 900), (1440, 900), (390, 844)):
         browser.emulate(*size, prefers_reduced_motion="reduce")
         browser.call("POST", "/url", {"url": f"{page.resolve().as_uri()}#step=5"})

@@ -44,20 +44,20 @@ ABORT: Told = ("ABORT_TRANSACTION_RECORD", 0, {})
 NO_LEADER = change(2, leader=-1, isr=())
 
 
-def record(told: Told) -> MetadataRecord:
-    name, version, fields = told
+def record(step: Told) -> MetadataRecord:
+    name, version, fields = step
     return MetadataRecord(name, version, defaults_of(BY_NAME[name]) | dict(fields))
 
 
-def after(*told: Told) -> ClusterState:
+def after(*steps: Told) -> ClusterState:
     state = ClusterState()
-    for each in told:
+    for each in steps:
         state.apply(record(each))
     return state
 
 
-def entry(offset: int, told: Told, ends: bool = True, path: str = "log") -> LogEntry:
-    return LogEntry(path, offset, 1_000 + offset, record(told), ends)
+def entry(offset: int, step: Told, ends: bool = True, path: str = "log") -> LogEntry:
+    return LogEntry(path, offset, 1_000 + offset, record(step), ends)
 
 
 def follow(*items: Item) -> tuple[History, list[HistoryEvent]]:
@@ -119,7 +119,7 @@ def test_brokers_are_fenced_and_moved() -> None:
     one = broker(3, 1, logDirs=(D,))
     state = after(one)
     assert state.brokers == {1: StoredBroker(9, True, False, (D,), 29)}
-    for told, expected in (
+    for step, expected in (
         (registered(2, fenced=-1), StoredBroker(9, False, False, (D,), 29)),
         (registered(2, inControlledShutdown=1, logDirs=(D, E)), StoredBroker(9, False, True, (D, E), 29)),
         (("FENCE_BROKER_RECORD", 0, {"id": 1, "epoch": 9}), StoredBroker(9, True, True, (D, E), 29)),
@@ -127,7 +127,7 @@ def test_brokers_are_fenced_and_moved() -> None:
         (registered(2, fenced=1), StoredBroker(9, True, True, (D, E), 29)),
         (one, StoredBroker(9, True, False, (D,), 29)),
     ):
-        state.apply(record(told))
+        state.apply(record(step))
         assert state.brokers[1] == expected
     state.apply(record(("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 1, "brokerEpoch": 9})))
     assert state.brokers == {}
@@ -160,7 +160,7 @@ def test_a_removed_topic_takes_its_partitions_and_settings_along() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "found"),
+    ("settings", "min_isr"),
     [
         ({}, (None, 1)),
         ({(4, ""): "2"}, (None, 2)),
@@ -168,12 +168,12 @@ def test_a_removed_topic_takes_its_partitions_and_settings_along() -> None:
         ({(4, ""): "two", (2, "t"): "-1"}, (None, 1)),
     ],
 )
-def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], found: tuple[int | None, int]) -> None:
-    assert min_isr_in(settings, "t") == found
+def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], min_isr: tuple[int | None, int]) -> None:
+    assert min_isr_in(settings, "t") == min_isr
 
 
 @pytest.mark.parametrize(
-    "told",
+    "step",
     [
         change(2, leader=1),
         ("REMOVE_TOPIC_RECORD", 0, {"topicId": T}),
@@ -182,10 +182,10 @@ def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], foun
         registered(2, fenced=1),
     ],
 )
-def test_a_record_about_what_does_not_exist_is_impossible(told: Told) -> None:
+def test_a_record_about_what_does_not_exist_is_impossible(step: Told) -> None:
     with pytest.raises(EarlierRecordsMissing):
-        after(told)
-    history, events = follow(entry(5, told), entry(6, told))
+        after(step)
+    history, events = follow(entry(5, step), entry(6, step))
     (damage,) = [event for event in events if isinstance(event, Damage)]  # said once
     assert damage.offset == 5 and history.read.records == 2
 

@@ -30,9 +30,9 @@ def resolving(folder: Path, jar: Path) -> dict[str, str]:
 
 
 def test_a_distribution_gives_its_jars_without_a_logging_backend(tmp_path: Path) -> None:
-    found = from_home(distribution(tmp_path / "kafka"))
-    assert found.version == "4.1.2"
-    assert tuple(jar.name for jar in found.jars) == JARS
+    jars = from_home(distribution(tmp_path / "kafka"))
+    assert jars.version == "4.1.2"
+    assert tuple(jar.name for jar in jars.jars) == JARS
 
 
 def test_a_folder_without_jars_is_no_distribution(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_without_maven_the_remedy_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "code"),
+    ("output", "kind", "code"),
     [
         ("Could not find artifact org.apache.kafka:kafka-raft:jar:9.9.9", UsageFault, "kafka-version"),
         ("Could not transfer artifact org.apache.kafka:x: Unknown host repo", EnvironmentFault, "kafka-jars"),
@@ -109,11 +109,11 @@ def test_without_maven_the_remedy_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_what_maven_says_is_understood(
-    said: str, kind: type[UsageFault | EnvironmentFault], code: str, tmp_path: Path
+    output: str, kind: type[UsageFault | EnvironmentFault], code: str, tmp_path: Path
 ) -> None:
     with pytest.raises(kind) as caught:
-        from_maven("9.9.9", environ=maven(tmp_path / "bin", f"echo '[ERROR] {said}'; exit 1"))
-    assert caught.value.code == code and said in str(caught.value.excerpt)
+        from_maven("9.9.9", environ=maven(tmp_path / "bin", f"echo '[ERROR] {output}'; exit 1"))
+    assert caught.value.code == code and output in str(caught.value.excerpt)
 
 
 def test_a_class_path_has_another_digest_when_a_jar_changes(tmp_path: Path) -> None:

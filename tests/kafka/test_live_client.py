@@ -41,9 +41,9 @@ def test_the_wire_gives_the_report_that_the_answers_give() -> None:
         unclean="true",
     )
     over_the_wire, direct = asked(WireBroker(cluster)), cluster.audited()
-    found = [(f.rule, f.topic, f.partition, f.message, f.offset) for f in over_the_wire.flags]
-    assert found == [(f.rule, f.topic, f.partition, f.message, f.offset) for f in direct.flags]
-    assert {"elr-outside-replicas", "completion-leaves-elr", "leader-lags"} < {rule for rule, *_ in found}
+    flags = [(f.rule, f.topic, f.partition, f.message, f.offset) for f in over_the_wire.flags]
+    assert flags == [(f.rule, f.topic, f.partition, f.message, f.offset) for f in direct.flags]
+    assert {"elr-outside-replicas", "completion-leaves-elr", "leader-lags"} < {rule for rule, *_ in flags}
     assert over_the_wire.verdict == "violated"
 
 
@@ -117,7 +117,7 @@ def own_certificate(folder: Path) -> tuple[Path, Path]:
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
     day = datetime.timedelta(days=1)
-    made = (
+    command = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -125,7 +125,7 @@ def own_certificate(folder: Path) -> tuple[Path, Path]:
     )
     paths = folder / "certificate.pem", folder / "key.pem"
     pem, encoding = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    paths[0].write_bytes(made.public_bytes(pem))
+    paths[0].write_bytes(command.public_bytes(pem))
     paths[1].write_bytes(key.private_bytes(pem, encoding, serialization.NoEncryption()))
     return paths
 
@@ -189,7 +189,7 @@ def test_an_address_that_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("securty.protocol=SSL", "did you mean `security.protocol`?"),
         ("\n# comment\nssl.truststore.password=x", "client.properties:3"),
@@ -207,12 +207,12 @@ def test_an_address_that_is_none(text: str) -> None:
         ("security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER", "must be one of PLAIN, SCRAM"),
     ],
 )
-def test_properties_that_are_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_properties_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
     config = tmp_path / "client.properties"
     config.write_text(text)
     with pytest.raises(ElrError) as fault:
         run_audit(AuditRequest(bootstrap="localhost:1", client_config=config), Silent())
-    assert fault.value.code == "client-config" and said in fault.value.render()
+    assert fault.value.code == "client-config" and message in fault.value.render()
     assert "hush" not in fault.value.render()
 
 

@@ -77,9 +77,9 @@ def test_conditions_begin_and_end_with_settings_and_brokers(tmp_path: Path) -> N
     log = written(
         tmp_path, START, change(isr=[0, 1], eligibleLeaderReplicas=[2]), min_isr("3"), FENCED[2], min_isr("2")
     )
-    found = near(log)
-    assert [(each.offset, each.until) for each in found["below-min-isr"]] == [(9, 11)]
-    assert [(each.offset, each.until) for each in found["eligible-gone"]] == [(10, None)]
+    spans = near(log)
+    assert [(each.offset, each.until) for each in spans["below-min-isr"]] == [(9, 11)]
+    assert [(each.offset, each.until) for each in spans["eligible-gone"]] == [(10, None)]
 
 
 def test_the_page_names_near_misses_and_what_cannot_be_seen(invoke: Invoke) -> None:

@@ -57,8 +57,8 @@ def environ(tmp_path: Path) -> dict[str, str]:
         archive.writestr(PATH, LIMIT)
     copies = 'for word in "$@"; do case $word in -DoutputDirectory=*) cp'
     script = f'echo "$@" >> {tmp_path}/runs; {copies} {sources} "${{word#*=}}/it.jar";; esac; done'
-    found = maven(tmp_path / "bin", script)
-    return {**found, **{key: os.environ[key] for key in ("JAVA_HOME",) if key in os.environ}}
+    environment = maven(tmp_path / "bin", script)
+    return {**environment, **{key: os.environ[key] for key in ("JAVA_HOME",) if key in os.environ}}
 
 
 def runs(tmp_path: Path) -> list[str]:
@@ -96,14 +96,14 @@ def test_it_is_built_once_for_what_it_is_made_of(
 
 
 def test_an_edit_that_does_not_fit(kafka: ClassPath, environ: dict[str, str]) -> None:
-    for edit, said in (
+    for edit, message in (
         (Edit("Limit", insert="", replace="Unit.TWO"), "has to read once, and reads 0 times: Unit.TWO"),
         (Edit("Unlimited", insert="", replace="Unit.ONE"), "Unlimited.java is no source of Kafka 4.1.2"),
         (Edit("Limit", insert="Unit.TWO", replace="Unit.ONE"), "does not compile against Kafka 4.1.2"),
     ):
         with pytest.raises(UsageFault) as fault:
             patched_jar("F-20", [edit], kafka, environ)
-        assert fault.value.code == "patch-edit" and said in fault.value.message
+        assert fault.value.code == "patch-edit" and message in fault.value.message
     assert "cannot find symbol" in str(fault.value.excerpt)
 
 
@@ -113,15 +113,15 @@ def test_edits_of_one_file_follow_each_other(environ: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("message", "code"),
     [
         ("Could not find artifact org.apache.kafka:kafka-metadata:jar:sources:4.4.0", "kafka-sources"),
         ("org.apache.kafka:kafka-metadata:jar:sources:4.4.0 was not found in https://x", "kafka-sources"),
         ("Could not transfer artifact org.apache.kafka:x: Unknown host repo", "kafka-jars"),
     ],
 )
-def test_sources_that_maven_does_not_get(said: str, code: str, tmp_path: Path) -> None:
-    environ = maven(tmp_path / "bin", f"echo '[ERROR] {said}'; exit 1")
+def test_sources_that_maven_does_not_get(message: str, code: str, tmp_path: Path) -> None:
+    environ = maven(tmp_path / "bin", f"echo '[ERROR] {message}'; exit 1")
     with pytest.raises(UsageFault if code == "kafka-sources" else EnvironmentFault) as fault:
         edited_sources([ADDED], "4.4.0", environ)
     assert fault.value.code == code and "kafka-metadata 4.4.0" in fault.value.message
@@ -147,14 +147,14 @@ def test_which_edits_a_release_has() -> None:
     assert [edit.file for edit in edits_of("F-20", "4.1.2")] == ["PartitionChangeBuilder"]
     older, newer = edits_of("F-58", "4.1.2"), edits_of("F-58", "4.3.1")
     assert len(older) == len(newer) == 2 and older != newer
-    for finding, version, code, said in (
+    for finding, version, code, message in (
         ("F-55", "4.1.2", "no-patch", "F-55 has no patch that could be built"),
         ("F-58", "9.9.9", "patch-edit", "has no edit for Kafka 9.9.9"),
         ("F-200", "4.1.2", "unknown-name", "there is no finding F-200"),
     ):
         with pytest.raises(UsageFault) as fault:
             edits_of(finding, version)
-        assert fault.value.code == code and said in fault.value.message
+        assert fault.value.code == code and message in fault.value.message
 
 
 def test_every_release_with_a_patch_has_its_edits() -> None:

@@ -45,9 +45,9 @@ def single(field: SchemaField, version: int, chance: random.Random) -> Any:
     match field.kind:
         case ValueEncoding.STRUCT:
             inside = (each for each in field.fields if each.since <= version)
-            found = {each.name: value_of(each, version, chance) for each in inside}
+            fields = {each.name: value_of(each, version, chance) for each in inside}
             # Kafka keeps these in a set, by name
-            return found | {"name": f"{found['name']}{chance.random()}"}
+            return fields | {"name": f"{fields['name']}{chance.random()}"}
         case ValueEncoding.BOOL:
             return chance.random() < 0.5
         case ValueEncoding.STRING:
@@ -101,15 +101,15 @@ def test_what_kafka_writes_is_read_back(kafka: str) -> None:
     (answer,) = asked(jars, ["types"])
     newest = {int(row.split(" ")[1]): int(row.split(" ")[3]) for row in answer.split(";")[:-1]}
     chance = random.Random(kafka)
-    wanted = [
+    expected = [
         (kind, version, sample(kind, version, chance))
         for kind in TYPES
         for version in range(newest.get(kind.key, -1) + 1)
         for _ in range(TIMES)
     ]
-    lines = [f"record {kind.key} {version} {json.dumps(value)}" for kind, version, value in wanted]
+    lines = [f"record {kind.key} {version} {json.dumps(value)}" for kind, version, value in expected]
     answers = asked(jars, lines)
-    for (kind, version, fields), line in zip(wanted, answers, strict=True):
+    for (kind, version, fields), line in zip(expected, answers, strict=True):
         raw = bytes.fromhex(line.split(" ", 1)[0])
         read = read_record(raw)
         assert isinstance(read, MetadataRecord)

@@ -83,7 +83,7 @@ LEADERLESS = '[[step]]\nleaderless = "orders-0"\nseconds = 1'
 def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
     """Follow the recipe above on fake clusters, with more steps."""
     monkeypatch.setattr(
-        reproduce, "from_maven", lambda version, wanted: ClassPath(version, (tmp_path / wanted.name,), "test")
+        reproduce, "from_maven", lambda version, jars: ClassPath(version, (tmp_path / jars.name,), "test")
     )
 
     def call(
@@ -194,8 +194,8 @@ def test_the_controller_and_the_log_of_a_replica(follow: Follow) -> None:
     )
     cluster = FakeCluster()
     follow(cluster, leaderless=steps, control=False)
-    wanted = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
-    assert [call for call in cluster.done if call in wanted] == wanted
+    expected = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
+    assert [call for call in cluster.done if call in expected] == expected
 
 
 def test_a_topic_is_deleted(follow: Follow) -> None:
@@ -286,9 +286,9 @@ def test_the_patch_of_the_finding_is_built(follow: Follow, tmp_path: Path, monke
     report = follow(run, control, classes=(mine,), patched=True)
     assert report.classes == (str(mine), str(built)) and report.patched == changed
     assert run.jars == control.jars == (mine, built, tmp_path / "CLUSTER")
-    told = "Kafka had the patch of F-20, which changes PartitionChangeBuilder.java"
+    note = "Kafka had the patch of F-20, which changes PartitionChangeBuilder.java"
     for form in ("text", "markdown", "junit", "github"):
-        assert told in render(report, form), form
+        assert note in render(report, form), form
     assert json.loads(render(report, "json"))["patched"] == list(changed)
     assert not report.expected
 
@@ -418,19 +418,19 @@ def test_a_late_answer_counts(follow: Follow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sign", "shown"),
+    ("sign", "printed"),
     [
         ('said = 100\npattern = "resigns"', 'said = 1, pattern = "registers"'),
         ('log = "orders-0"\nbroker = 2\nend = 99', 'log = "orders-0", broker = 2, end = 15'),
         ('log = "orders-0"\nbroker = 2\nend = 99', 'wait = "orders-0", leader = 0'),
     ],
 )
-def test_other_signs_that_stay_away(follow: Follow, sign: str, shown: str) -> None:
-    steps = step(sign, "seconds = 1", f"instead = {{ {shown}, seconds = 1 }}")
+def test_other_signs_that_stay_away(follow: Follow, sign: str, printed: str) -> None:
+    steps = step(sign, "seconds = 1", f"instead = {{ {printed}, seconds = 1 }}")
     report = follow(FakeCluster(says=["registers"]), leaderless=steps, control=False, patience=0.1)
     assert report.outcome == "not-reproduced" and "; instead " in report.message
     gone = FakeCluster(says=[], state=replace(WHOLE, leader=-1))
-    other = replaced(steps, "end = 15", "end = 16") if "end = 15" in shown else steps
+    other = replaced(steps, "end = 15", "end = 16") if "end = 15" in printed else steps
     neither = follow(gone, leaderless=other, control=False, patience=0.1)
     assert neither.outcome == "inconclusive"
 

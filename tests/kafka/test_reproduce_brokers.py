@@ -96,14 +96,14 @@ def reproducing(scratch: Path, *words: str) -> Iterator[tuple[subprocess.Popen[s
 
 def marked(mark: str) -> list[int]:
     """The processes that run with this mark."""
-    wanted, found = f"{MARK}={mark}".encode(), []
+    entry, processes = f"{MARK}={mark}".encode(), []
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             with contextlib.suppress(OSError):
                 state = (place / "stat").read_text().rpartition(")")[2].split()[0]
-                if state != "Z" and wanted in (place / "environ").read_bytes().split(b"\0"):
-                    found.append(int(place.name))
-    return found
+                if state != "Z" and entry in (place / "environ").read_bytes().split(b"\0"):
+                    processes.append(int(place.name))
+    return processes
 
 
 def told_to(pid: int, program: str) -> bool:
@@ -125,10 +125,10 @@ def ports_of(scratch: Path) -> set[int]:
 def free(port: int) -> bool:
     """Whether a port is reserved by no one and has no listener."""
     for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-        with socket.socket(socket.AF_INET, kind) as made:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket(socket.AF_INET, kind) as bound:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                made.bind(("127.0.0.1", port))
+                bound.bind(("127.0.0.1", port))
             except OSError:
                 return False
     return True

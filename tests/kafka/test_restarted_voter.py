@@ -35,8 +35,8 @@ def _classes(version: str) -> ClassPath:
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
 def test_a_restarted_voter_that_followed_stands_again_and_stops(version: str, tmp_path: Path) -> None:
-    found = run_tests([TEST], _classes(version), tmp_path / "run")
-    assert found == {"RestartedVoterTest": "Received unexpected invalid request error"}
+    outcomes = run_tests([TEST], _classes(version), tmp_path / "run")
+    assert outcomes == {"RestartedVoterTest": "Received unexpected invalid request error"}
 
 
 @pytest.mark.slow

@@ -55,11 +55,11 @@ Replayed = tuple[Scenario, ScenarioReport, dict[str, Played]]
 @pytest.fixture(scope="module")
 def catalogue() -> dict[str, Replayed]:
     model = load_checked_model()
-    made = {}
+    scenarios = {}
     for ident, file in FILES.items():
         scenario = read_scenario(file)
-        made[ident] = (scenario, *replay(scenario, model))
-    return made
+        scenarios[ident] = (scenario, *replay(scenario, model))
+    return scenarios
 
 
 def test_the_catalogue_is_complete() -> None:
@@ -186,13 +186,13 @@ def searched(catalogue: dict[str, Replayed], ident: str, label: str, max_states:
     hits = first_hits(model, went)
     broken = [one.id for one in run_of(catalogue[ident][1], label).broken if one.id not in FOLLOWS]
     deep = {prop for where, part, prop in TOO_DEEP if where == ident and part in label}
-    wanted = [one for one in broken if one not in deep]
-    if not wanted:
+    words = [one for one in broken if one not in deep]
+    if not words:
         return {}
-    limits = Limits(max_depth=max(hits[prop] for prop in wanted), max_states=max_states)
-    request = CheckRequest(properties=tuple(wanted), workers=1, limits=limits)
-    outcome = explore(SearchSubject(model, went.config, select_properties(model, wanted)), request, Silent())
-    return {prop: (outcome.first.get(prop), hits[prop]) for prop in wanted}
+    limits = Limits(max_depth=max(hits[prop] for prop in words), max_states=max_states)
+    request = CheckRequest(properties=tuple(words), workers=1, limits=limits)
+    outcome = explore(SearchSubject(model, went.config, select_properties(model, words)), request, Silent())
+    return {prop: (outcome.first.get(prop), hits[prop]) for prop in words}
 
 
 BREAKING = sorted(set(FILES) - PENDING)

@@ -28,15 +28,15 @@ def history(kafka: str, chance: random.Random) -> list[Told]:
     """Records of a cluster with two topics, each about something that exists."""
     release = tuple(map(int, kafka.split(".")[:2]))
     newest = NEWEST.get(release, 4)
-    told: list[Told] = [broker(min(newest, 3), b, logDirs=[D], brokerEpoch=b + 5) for b in range(4)]
+    steps: list[Told] = [broker(min(newest, 3), b, logDirs=[D], brokerEpoch=b + 5) for b in range(4)]
     topics = {T: "orders", U: "other"}
     living = {b: b + 5 for b in range(4)}
-    made: list[PartitionKey] = []
+    partitions: list[PartitionKey] = []
     for topic_id, name in topics.items():
-        told.append(("TOPIC_RECORD", 0, {"name": name, "topicId": topic_id}))
+        steps.append(("TOPIC_RECORD", 0, {"name": name, "topicId": topic_id}))
         for number in range(2):
             replicas = chance.sample(range(4), 3)
-            told.append(
+            steps.append(
                 (
                     "PARTITION_RECORD",
                     chance.choice((0, 1, 2)),
@@ -52,10 +52,10 @@ def history(kafka: str, chance: random.Random) -> list[Told]:
                     },
                 )
             )
-            made.append(PartitionKey(topic_id, number))
+            partitions.append(PartitionKey(topic_id, number))
     for _ in range(LENGTH):
-        told.append(_step(release, newest, chance, topics, living, made))
-    return told
+        steps.append(_step(release, newest, chance, topics, living, partitions))
+    return steps
 
 
 def _step(
@@ -64,17 +64,17 @@ def _step(
     chance: random.Random,
     topics: dict[str, str],
     living: dict[int, int],
-    made: list[PartitionKey],
+    partitions: list[PartitionKey],
 ) -> Told:
     roll = chance.random()
-    if roll < 0.6 and made:
-        return _change(chance, chance.choice(made))
+    if roll < 0.6 and partitions:
+        return _change(chance, chance.choice(partitions))
     if roll < 0.7 and release >= NEW["CLEAR_ELR_RECORD"]:
         return ("CLEAR_ELR_RECORD", 0, {"topicName": chance.choice(["", *topics.values()])})
     if roll < 0.72 and len(topics) > 1:
         topic_id = chance.choice(list(topics))
         del topics[topic_id]
-        made[:] = [key for key in made if key.topic_id != topic_id]
+        partitions[:] = [key for key in partitions if key.topic_id != topic_id]
         return ("REMOVE_TOPIC_RECORD", 0, {"topicId": topic_id})
     if roll < 0.76 and len(living) > 2:
         number = chance.choice(list(living))
@@ -150,19 +150,19 @@ def test_every_record_does_what_it_does_to_kafkas_image(kafka: str) -> None:
     chance = random.Random(kafka)
     histories = [history(kafka, chance) for _ in range(HISTORIES)]
     lines: list[str] = []
-    for told in histories:
+    for steps in histories:
         lines.append("forget")
-        for name, version, fields in told:
+        for name, version, fields in steps:
             kind = BY_NAME[name]
             every = {
                 field.name: fields.get(field.name, field.otherwise) for field in kind.fields if field.since <= version
             }
             lines.append(f"replay {kind.key} {version} {json.dumps(every)}")
     answers = iter(asked(jars, lines))
-    for told in histories:
+    for steps in histories:
         assert next(answers) == "forgotten"
         state = ClusterState()
-        for name, version, fields in told:
+        for name, version, fields in steps:
             kind = BY_NAME[name]
             read = {
                 field.name: fields.get(field.name, field.otherwise) for field in kind.fields if field.since <= version

@@ -41,13 +41,13 @@ def batches(path: Path) -> list[StoredBatch]:
 @pytest.mark.parametrize("name", [SEGMENT, SNAPSHOT])
 def test_a_log_that_kafka_wrote_has_what_was_told(name: str) -> None:
     read = batches(MADE / name)
-    told = ALL_TOLD if name == SEGMENT else SNAPSHOT_TOLD
+    steps_of = ALL_TOLD if name == SEGMENT else SNAPSHOT_TOLD
     records = [record for batch in read if not batch.control for record in batch.records]
-    assert [record.offset for record in records] == list(range(1, 1 + len(told)))
-    for record, (kind, version, fields) in zip(records, told, strict=True):
-        found = read_record(record.value)
-        assert isinstance(found, MetadataRecord) and (found.name, found.version) == (kind, version)
-        assert _lists(found.fields) == _lists(defaults_of(BY_NAME[kind]) | dict(fields))
+    assert [record.offset for record in records] == list(range(1, 1 + len(steps_of)))
+    for record, (kind, version, fields) in zip(records, steps_of, strict=True):
+        decoded = read_record(record.value)
+        assert isinstance(decoded, MetadataRecord) and (decoded.name, decoded.version) == (kind, version)
+        assert _lists(decoded.fields) == _lists(defaults_of(BY_NAME[kind]) | dict(fields))
     assert {kind for kind, _, _ in ALL_TOLD} == {kind.name for kind in TYPES}
     for kind in TYPES:
         assert {v for name, v, _ in ALL_TOLD if name == kind.name} == set(range(kind.newest + 1))
@@ -68,24 +68,24 @@ def test_control_records_say_who_leads_and_when_a_snapshot_ends() -> None:
     assert change.fields is not None and (change.name, change.fields["leaderId"]) == ("LeaderChange", 100)
     assert record.time == TIME
     header, *_, footer = batches(MADE / SNAPSHOT)
-    found = read_control(header.records[0].key, header.records[0].value)
-    assert found.fields is not None and found.fields["lastContainedLogTimestamp"] == TIME + 16
+    decoded = read_control(header.records[0].key, header.records[0].value)
+    assert decoded.fields is not None and decoded.fields["lastContainedLogTimestamp"] == TIME + 16
     assert read_control(footer.records[0].key, footer.records[0].value).name == "SnapshotFooter"
     assert read_control(b"\0\0\0\x63", b"").name == "control record 99"
 
 
 @pytest.mark.parametrize(("folder", "records", "changes"), [("lost-4.1.1", 77, 7), ("control-4.1.1", 86, 8)])
 def test_logs_of_real_controllers_are_read_to_the_end(folder: str, records: int, changes: int) -> None:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for batch in batches(STORED / folder / SEGMENT):
         for record in batch.records:
             if batch.control:
-                found[read_control(record.key, record.value).name] += 1
+                counts[read_control(record.key, record.value).name] += 1
             else:
-                found[read_record(record.value).name] += 1
-    assert sum(found.values()) == records
-    assert found["LeaderChange"] == 1 and found["TOPIC_RECORD"] == 1 and found["PARTITION_RECORD"] == 2
-    assert found["PARTITION_CHANGE_RECORD"] == changes
+                counts[read_record(record.value).name] += 1
+    assert sum(counts.values()) == records
+    assert counts["LeaderChange"] == 1 and counts["TOPIC_RECORD"] == 1 and counts["PARTITION_RECORD"] == 2
+    assert counts["PARTITION_CHANGE_RECORD"] == changes
 
 
 def test_what_the_tests_write_is_what_kafka_wrote() -> None:
@@ -124,16 +124,16 @@ def test_a_tag_of_later_times_is_passed_over() -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from(ALL_TOLD), st.data())
-def test_no_bytes_make_reading_fail_otherwise(noise: bytes, told: Told, data: st.DataObject) -> None:
-    value = bytearray(record_value(told))
+def test_no_bytes_make_reading_fail_otherwise(noise: bytes, step: Told, data: st.DataObject) -> None:
+    value = bytearray(record_value(step))
     at = data.draw(st.integers(0, len(value)))
     for raw in (bytes(value[:at]) + noise, bytes(value[:at]) + noise + bytes(value[at + 1 :])):
         try:
-            found = read_record(raw)
+            decoded = read_record(raw)
         except Malformed as fault:
             assert str(fault)
         else:
-            assert found.name
+            assert decoded.name
 
 
 @pytest.mark.parametrize(("raw", "value"), [(b"\0", 0), (b"\x01", -1), (b"\x02", 1), (b"\xac\x02", 150)])

@@ -116,12 +116,12 @@ def test_a_damaged_answer_is_no_answer(old: str, new: str) -> None:
 
 def java_records(folder: str) -> dict[str, list[str]]:
     """The records of the Java sources: name -> names of the components, in order."""
-    found = {}
+    records = {}
     for file in (JAVA / folder).glob("*.java"):
         for name, inside in re.findall(r"\brecord (\w+)\(([^)]*)\)", file.read_text(encoding="utf-8")):
             plain = re.sub(r"<[^<>]*(<[^<>]*>)?[^<>]*>", "", inside)
-            found[name] = [part.split()[-1] for part in plain.split(",") if part.strip()]
-    return found
+            records[name] = [part.split()[-1] for part in plain.split(",") if part.strip()]
+    return records
 
 
 def names_of(kind: type) -> list[str]:

@@ -65,18 +65,18 @@ def asked(
     broken: Mapping[frozenset[str], Mapping[str, int]], rest: Mapping[str, int], kip: Mapping[str, int]
 ) -> HuntedCase:
     """CASE, if leaving out the repairs of these findings breaks that, and all repairs break `rest`."""
-    told = {repaired(CASE.selection).overrides: rest}
+    remaining = {repaired(CASE.selection).overrides: rest}
     repairs = repairs_of("code_4_3")
     for names, what in broken.items():
         left_out = [repair for repair in repairs if repair.finding in names]
-        told[repaired(CASE.selection, left_out).overrides] = what
+        remaining[repaired(CASE.selection, left_out).overrides] = what
 
     def search(selection: Selection) -> HuntResult:
         if selection.variant != "code_4_3":
             return HuntResult(kip if selection.variant == "kip_full" else {}, True, 1)
         if selection == CASE.selection:
             return HuntResult({"P-1": 7, "P-2": 3}, True, 10)
-        return HuntResult(told.get(selection.overrides, rest), True, 5)
+        return HuntResult(remaining.get(selection.overrides, rest), True, 5)
 
     return attributed(CASE, search, lambda _: dict.fromkeys(rest, "Fence"))
 
@@ -136,14 +136,14 @@ def test_a_run_goes_on_where_it_was(
     model: str, searched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing, then what has a repair that was not left out; of another model, everything."""
-    module, known, asked = script("docs/search_hunt.py"), {case.name: case for case in HUNT.cases}, []
-    partly = from_data({**to_data(known["reassign/kill@code_4_3"]), "left_out": ["F-20"]}, HuntedCase)
-    there = (partly, known["unregister/kill@code_4_0"])
+    module, cases, run = script("docs/search_hunt.py"), {case.name: case for case in HUNT.cases}, []
+    partly = from_data({**to_data(cases["reassign/kill@code_4_3"]), "left_out": ["F-20"]}, HuntedCase)
+    there = (partly, cases["unregister/kill@code_4_0"])
     stored = Hunt("then", module.model_digest() if model == "same" else "other", there)
 
     def answer(case: SuiteCase, *_: object) -> HuntedCase:
-        asked.append(module.short(case))
-        return known[module.short(case)]
+        run.append(module.short(case))
+        return cases[module.short(case)]
 
     monkeypatch.setattr(module, "FILE", tmp_path / "hunted.json")
     module.FILE.touch()
@@ -152,12 +152,12 @@ def test_a_run_goes_on_where_it_was(
     monkeypatch.setattr(module, "hunted_cases", lambda: tuple(CASES[name] for name in names))
     monkeypatch.setattr(module, "attributed", answer)
     module.add_missing(SimpleNamespace(search_result=None, last_steps=None))
-    assert sorted(asked) == searched
+    assert sorted(run) == searched
     if model == "same":
-        assert asked[0] == "reassign/fence@code_4_3"
+        assert run[0] == "reassign/fence@code_4_3"
     written = from_text(module.FILE.read_bytes(), Hunt)
     assert [case.name for case in written.cases] == list(names)
-    assert written.cases[0].left_out == known[names[0]].left_out
+    assert written.cases[0].left_out == cases[names[0]].left_out
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,9 @@ def test_a_lemma_is_needed_if_something_is_open_without_it(model: Model) -> None
 
 @pytest.mark.parametrize("more", [{"crashes": 1, "fences": 0}, {"fences": 1, "elections": 1}], ids=str)
 def test_lemmas_hold_in_what_a_search_reaches(model: Model, more: dict[str, int]) -> None:
-    found = search_lemmas(with_lemmas(model), "small", dataclasses.replace(SMALL, **more))
-    assert found.complete and found.distinct > 500 and found.lemmas == len(model.lemmas)
-    assert found.broken == {}
+    result = search_lemmas(with_lemmas(model), "small", dataclasses.replace(SMALL, **more))
+    assert result.complete and result.distinct > 500 and result.lemmas == len(model.lemmas)
+    assert result.broken == {}
 
 
 def test_a_search_sees_a_lemma_that_is_false(model: Model) -> None:

@@ -50,13 +50,13 @@ def Clear(c: C, s: S) -> S:
 
 
 def test_python_the_kernel_and_tla_choose_the_same_case(tmp_path: Path) -> None:
-    model, made = loaded(tmp_path, CHOICE + ACTIONS)
-    config = made.C()
-    state = made.Clear(config, made.Init(config))
+    model, source = loaded(tmp_path, CHOICE + ACTIONS)
+    config = source.C()
+    state = source.Clear(config, source.Init(config))
     assert state.group == frozenset()
-    assert made.Join(config, state, 1).group == {1}
+    assert source.Join(config, state, 1).group == {1}
     with pytest.raises(NotEnabled):
-        made.Join(config, made.Init(config), 1)
+        source.Join(config, source.Init(config), 1)
     plain = search(model, config)
     assert plain.distinct == 8
     assert {"joins", "clears"} <= set(model.fns) and "handle" not in model.fns

@@ -139,18 +139,18 @@ def test_refused_with_place_and_advice(tmp_path: Path, case: str) -> None:
     text = f"{helper}@op\ndef f(c: C, s: S) -> bool:\n    {body}\n"
     with pytest.raises(ModelError) as caught:
         loaded(tmp_path, text)
-    shown = str(caught.value)
-    assert message in shown
-    assert ".py:" in shown and "^" in shown, "file, line and an underline"
+    refusal = str(caught.value)
+    assert message in refusal
+    assert ".py:" in refusal and "^" in refusal, "file, line and an underline"
 
 
 def test_recursion_and_missing_parts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="recursive"):
         loaded(tmp_path, "@op\ndef f(c: C, s: S) -> bool:\n    return f(c, s)\n")
-    made = module(tmp_path, "")
-    del made.Init
+    source = module(tmp_path, "")
+    del source.Init
     with pytest.raises(ModelError, match="exactly one @init"):
-        load(made.S, made.C, [made])
+        load(source.S, source.C, [source])
 
 
 def test_untyped_parameter_is_refused(tmp_path: Path) -> None:
@@ -166,11 +166,11 @@ def Waits(c: C, s: S, b: Replica) -> LeadsTo:
 
 
 def test_leads_to_is_one_property_for_each_choice(tmp_path: Path) -> None:
-    model, made = loaded(tmp_path, WAITS)
+    model, source = loaded(tmp_path, WAITS)
     (fn,) = model.leads_to
-    assert (fn.ident, list(instances(fn, made.C()))) == ("V-1", [(0,), (1,), (2,)])
-    evaluator = Evaluator(model.fns, made.C(), ConcreteAlgebra())
-    lifted = evaluator.structure.lift(made.Init(made.C()), model.state_ty)
+    assert (fn.ident, list(instances(fn, source.C()))) == ("V-1", [(0,), (1,), (2,)])
+    evaluator = Evaluator(model.fns, source.C(), ConcreteAlgebra())
+    lifted = evaluator.structure.lift(source.Init(source.C()), model.state_ty)
     assert evaluator.call(fn, (lifted,), {"b": 1}) == {"premise": True, "conclusion": False}
 
 
@@ -221,10 +221,10 @@ EXPRESSIONS = [
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_evaluator_agrees_with_python(tmp_path: Path, expression: str) -> None:
     """One shared suite of small expressions: all of them are true of the initial state."""
-    model, made = loaded(tmp_path, f"@op\ndef f(c: C, s: S) -> bool:\n    return {expression}\n")
-    config = made.C()
-    state = made.Init(config)
-    assert bool(made.f(config, state)) is True
+    model, source = loaded(tmp_path, f"@op\ndef f(c: C, s: S) -> bool:\n    return {expression}\n")
+    config = source.C()
+    state = source.Init(config)
+    assert bool(source.f(config, state)) is True
     evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
     lifted = evaluator.structure.lift(state, model.state_ty)
     assert evaluator.call(model.fns["f"], (lifted,), {}) is True
@@ -252,13 +252,13 @@ def Move(c: C, s: S, b: Replica, out: RSet) -> S:
 
 def test_an_operator_that_returns_a_state_means_the_same_in_every_reading(tmp_path: Path) -> None:
     """Plain Python, the evaluator, the kernel, Z3 and what TLC reads; TLC counts one in `test_tla_spec`."""
-    model, made = loaded(tmp_path, MOVES)
-    config = made.C()
+    model, source = loaded(tmp_path, MOVES)
+    config = source.C()
     (move,) = model.actions
     evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
     transitions = Transitions(model, config)
-    states = [made.Init(config)]
-    states += [made.Move(config, states[0], b, frozenset({0, 2})) for b in (0, 1)]
+    states = [source.Init(config)]
+    states += [source.Move(config, states[0], b, frozenset({0, 2})) for b in (0, 1)]
     assert [sorted(state.group) for state in states] == [[0, 1, 2], [1], [1]]
     for state in states:
         lifted = evaluator.structure.lift(state, model.state_ty)
@@ -271,7 +271,7 @@ def test_an_operator_that_returns_a_state_means_the_same_in_every_reading(tmp_pa
             enabled = z3.is_true(solver.model().eval(instance.guard, model_completion=True))
             assert enabled == (b in state.group) == all(holds is True for _, holds in outcome.guards)
             if enabled:
-                after = made.Move(config, state, b, out)
+                after = source.Move(config, state, b, out)
                 assert evaluator.structure.lower(outcome.fields, model.state_ty) == after
                 assert transitions.read(solver.model(), instance.after) == after
     expected = search(model, config)
@@ -297,9 +297,9 @@ def test_a_call_that_returns_a_state_is_refused(tmp_path: Path, body: str, messa
 
 
 def test_lift_and_lower_are_inverse(tmp_path: Path) -> None:
-    model, made = loaded(tmp_path, "")
-    structure = Evaluator(model.fns, made.C(), ConcreteAlgebra()).structure
-    state = made.Init(made.C())
+    model, source = loaded(tmp_path, "")
+    structure = Evaluator(model.fns, source.C(), ConcreteAlgebra()).structure
+    state = source.Init(source.C())
     assert structure.lower(structure.lift(state, model.state_ty), model.state_ty) == state
 
 
@@ -309,8 +309,8 @@ class Teleport(Expr):
 
 @pytest.mark.parametrize("node", [Teleport(BOOL), WholeConfig(CONFIG)], ids=["unknown", "no value"])
 def test_a_node_without_a_reading_is_a_typed_error(tmp_path: Path, node: Expr) -> None:
-    model, made = loaded(tmp_path, "")
-    evaluator = Evaluator(model.fns, made.C(), ConcreteAlgebra())
+    model, source = loaded(tmp_path, "")
+    evaluator = Evaluator(model.fns, source.C(), ConcreteAlgebra())
     with pytest.raises(UnsupportedNode, match=f"evaluator cannot print the node '{type(node).__name__}'"):
         evaluator.ev(node, {MEMO: {}})  # type: ignore[arg-type]
 

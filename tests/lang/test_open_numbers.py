@@ -65,8 +65,8 @@ def evaluator(model: Model, widest: Any, least: Mapping[str, int]) -> tuple[Open
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name: str) -> None:
-    asked, names = evaluator(model, WIDEST, LEAST)
-    value = asked.setting(name, INT)
+    reading, names = evaluator(model, WIDEST, LEAST)
+    value = reading.setting(name, INT)
     ranges = [range(p.lo, p.hi + 1) for p in parameters(WIDEST, LEAST, frozenset())]
     for values in itertools.islice(itertools.product(*ranges), 0, None, 7):
         expected = getattr(replace(WIDEST, **dict(zip(names, values, strict=True))), name)
@@ -74,10 +74,10 @@ def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name
 
 
 def test_what_no_comparison_decides_needs_no_choice(model: Model) -> None:
-    asked, _ = evaluator(model, WIDEST, LEAST)
-    assert asked.setting("broker_count", INT) == 2
-    assert asked.setting("crashes", INT).op == "var"
-    assert asked.setting("promise_slots", INT).op == "ite"
+    reading, _ = evaluator(model, WIDEST, LEAST)
+    assert reading.setting("broker_count", INT) == 2
+    assert reading.setting("crashes", INT).op == "var"
+    assert reading.setting("promise_slots", INT).op == "ite"
 
 
 @config
@@ -104,14 +104,14 @@ class Odd:
 
 def test_python_may_do_with_an_open_number_what_it_likes(model: Model) -> None:
     """A loop over it takes one run for each value."""
-    asked, _ = evaluator(model, Odd(), {"most": 0})
+    reading, _ = evaluator(model, Odd(), {"most": 0})
     for name, expected in (("triangle", (0, 1, 3, 6)), ("rest", (9, 4, 1, -4)), ("many", (1, 0, 1, 1))):
-        value = asked.setting(name, BOOL if name == "many" else INT)
+        value = reading.setting(name, BOOL if name == "many" else INT)
         assert tuple(evaluate(value, (most,)) for most in range(4)) == expected
 
 
 @pytest.mark.parametrize(
-    ("least", "said"),
+    ("least", "message"),
     [
         ({"broker_count": 1}, "broker_count cannot stay open"),
         ({"elr_enabled": 0}, "elr_enabled cannot stay open"),
@@ -119,8 +119,8 @@ def test_python_may_do_with_an_open_number_what_it_likes(model: Model) -> None:
         ({"crashes": 3}, "crashes is to be at least 3, but 2 is the greatest value"),
     ],
 )
-def test_only_numbers_that_rules_read_stay_open(least: dict[str, int], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_only_numbers_that_rules_read_stay_open(least: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         parameters(WIDEST, least, frozenset({"broker_count"}))
 
 

@@ -21,8 +21,8 @@ def program(first: str = "x", *, step: int = 1, limit: int = 4, top: int = 7) ->
     """Two leaves, of which the one named first has the smaller node ids; x goes up, y follows it."""
     dag = Dag()
     order = (0, 1) if first == "x" else (1, 0)
-    made = {leaf: dag.var(leaf, 0, top) for leaf in order}
-    x, y = made[0], made[1]
+    variables = {leaf: dag.var(leaf, 0, top) for leaf in order}
+    x, y = variables[0], variables[1]
     up = Instance("Up", (), (dag.lt(x, limit),), {0: dag.add(x, step)}, (), {1: dag.eq(x, y)})
     follow = Instance("Follow", (), (dag.lt(y, x),), {1: x}, (dag.eq(dag.band(x, y), dag.band(y, x)),))
     checks = (Check("together", "always", "state", dag.lt(dag.add(x, y), 7)), Check("up-from-equal", "always", "step"))
@@ -97,7 +97,7 @@ def test_a_changed_rule_changes_the_digest_where_it_changes_the_program() -> Non
     original = lower(mutants.model, config)
     digest = program_digest(original.program)
     assert program_digest(lower(mutants.model, config).program) == digest
-    told = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     for function, name in mutants.names(("fence_target", "ShrinkIsr"))[::5]:
         changed = mutants.make(mutants.find(function, name))
         if changed is None:
@@ -108,5 +108,5 @@ def test_a_changed_rule_changes_the_digest_where_it_changes_the_program() -> Non
         steps = [pair for pair in change.instances if pair[0] is not None or pair[1] is not None]
         assert (other == digest) == change.same, name
         assert other.system == digest.system or steps, name
-        told[change.same] += 1
-    assert told[True] and told[False], told
+        counts[change.same] += 1
+    assert counts[True] and counts[False], counts

@@ -47,17 +47,17 @@ ALONG = {
 def test_values_along_a_trace(subject: Replayed, text: str) -> None:
     report = show(subject, expressions=(text,))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
-    (found,) = report.evaluations
-    assert [one.value for one in found.values] == ALONG[text]
-    assert [one.at for one in found.values] == [0, 1, 2, 3, 4] and not found.step
-    assert all((one.value is None) == (one.why is not None) for one in found.values)
+    (evaluation,) = report.evaluations
+    assert [one.value for one in evaluation.values] == ALONG[text]
+    assert [one.at for one in evaluation.values] == [0, 1, 2, 3, 4] and not evaluation.step
+    assert all((one.value is None) == (one.why is not None) for one in evaluation.values)
 
 
 def test_values_of_steps(subject: Replayed) -> None:
     report = show(subject, TraceFilters(first=1, last=3), expressions=("s.partition.isr - t.partition.isr",))
-    (found,) = report.evaluations
-    assert found.step
-    assert [(one.at, one.value, one.changed) for one in found.values] == [
+    (evaluation,) = report.evaluations
+    assert evaluation.step
+    assert [(one.at, one.value, one.changed) for one in evaluation.values] == [
         (1, "{1}", True),
         (2, "{}", True),
         (3, "{}", False),

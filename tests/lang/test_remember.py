@@ -45,7 +45,7 @@ def test_a_call_is_evaluated_anew_if_what_it_reads_is_another_value(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copies = case.model.fns["enough_copies"]
-    given = {"leader": 0, "k": 0}
+    arguments = {"leader": 0, "k": 0}
     evaluated = 0
     block = case.evaluator._block
 
@@ -55,12 +55,12 @@ def test_a_call_is_evaluated_anew_if_what_it_reads_is_another_value(
         return block(*args)
 
     monkeypatch.setattr(case.evaluator, "_block", counted)
-    first = case.evaluator.call(copies, (case.state,), given)
+    first = case.evaluator.call(copies, (case.state,), arguments)
     assert (first, evaluated > 0) == (False, True), "nobody has stored a record yet"
     evaluated = 0
     elsewhere = {**case.state, "recovery": dict(case.state["recovery"])}
-    assert case.evaluator.call(copies, (elsewhere,), given) is False
+    assert case.evaluator.call(copies, (elsewhere,), arguments) is False
     assert evaluated == 0, "it does not read the recovery"
     lossy = {**case.state, "lossy": case.evaluator.alg.s_const(range(3), 3)}
-    assert case.evaluator.call(copies, (lossy,), given) is False
+    assert case.evaluator.call(copies, (lossy,), arguments) is False
     assert evaluated > 0, "it reads which brokers lost data"

@@ -106,13 +106,13 @@ def loaded(folder: Path, text: str = HEADER) -> tuple[Model, ModuleType]:
 
 @pytest.mark.parametrize("expression", TRUE)
 def test_python_and_the_evaluator_agree_in_every_initial_state(tmp_path: Path, expression: str) -> None:
-    model, made = loaded(tmp_path, f"{HEADER}\n@op\ndef f(c: C, s: S) -> bool:\n    return {expression}\n")
-    config = made.C()
+    model, source = loaded(tmp_path, f"{HEADER}\n@op\ndef f(c: C, s: S) -> bool:\n    return {expression}\n")
+    config = source.C()
     evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
     states = initial_states(model, config)
     assert len(states) == 8, "node 0 or 2 begins, with any set of two values"
     for state in states:
-        assert made.f(config, state) is True
+        assert source.f(config, state) is True
         assert evaluator.call(model.fns["f"], (evaluator.structure.lift(state, model.state_ty),), {}) is True
 
 
@@ -127,9 +127,9 @@ def test_sorts_are_not_mixed(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize("rounds", [2, 5], ids=["one leaf", "a leaf for each member"])
 def test_the_program_counts_what_the_plain_search_counts(tmp_path: Path, rounds: int) -> None:
     """A set of more than 62 possible messages is laid out in another way than a smaller one."""
-    model, made = loaded(tmp_path, HEADER.replace("hi=2", f"hi={rounds}"))
-    config = made.C(values=1, most=1)
-    members = Structure(config, ConcreteAlgebra()).count(record_fields(made.S)["sent"].elem)
+    model, source = loaded(tmp_path, HEADER.replace("hi=2", f"hi={rounds}"))
+    config = source.C(values=1, most=1)
+    members = Structure(config, ConcreteAlgebra()).count(record_fields(source.S)["sent"].elem)
     assert (members > PACKED) == (rounds == 5)
     plain, program = search(model, config), naive_search(lower(model, config, ()).program)
     assert (plain.generated, plain.distinct) == (program.generated, len(program.states))
@@ -137,8 +137,8 @@ def test_the_program_counts_what_the_plain_search_counts(tmp_path: Path, rounds:
 
 
 def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
-    model, made = loaded(tmp_path)
-    config = made.C()
+    model, source = loaded(tmp_path)
+    config = source.C()
     program = lower(model, config)
     for state in initial_states(model, config):
         assert program.decode(program.encode(state)) == state
@@ -160,8 +160,8 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
 )
 def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says: str) -> None:
     with pytest.raises(ModelError) as caught:
-        model, made = loaded(tmp_path, replaced(HEADER, old, new))
-        initial_states(model, made.C())
+        model, source = loaded(tmp_path, replaced(HEADER, old, new))
+        initial_states(model, source.C())
     assert says in str(caught.value)
 
 

@@ -180,30 +180,30 @@ def test_all_engines_count_one_state_of_each_class(tmp_path: Path) -> None:
     classes = {frozenset(renamed(state, model.state_ty, to) for to in renamings) for state in reached}
     assert set().union(*classes) == reached and len(classes) < len(reached) / 8
     reduced = up_to_renaming(lowered)
-    found = compiled(reduced.program)
+    kernel = compiled(reduced.program)
     reference = search(model, config, symmetry=True)
     vector = VectorSearch(reduced.program, limits=Limits())
     numbers = vector.run(None, "complete")
-    assert found.distinct == reference.distinct == numbers.distinct == len(classes)
-    assert (found.generated, found.levels, found.first) == (numbers.generated, numbers.levels, numbers.first)
-    assert (found.new_states, found.enabled, found.deadlocks) == (
+    assert kernel.distinct == reference.distinct == numbers.distinct == len(classes)
+    assert (kernel.generated, kernel.levels, kernel.first) == (numbers.generated, numbers.levels, numbers.first)
+    assert (kernel.new_states, kernel.enabled, kernel.deadlocks) == (
         numbers.new_states,
         numbers.enabled,
         numbers.deadlocks,
     )
-    assert (found.generated, list(found.levels)) == (reference.generated, reference.levels)
-    assert {reduced.program.checks[k].name: depth for k, depth in found.first.items()} == {
+    assert (kernel.generated, list(kernel.levels)) == (reference.generated, reference.levels)
+    assert {reduced.program.checks[k].name: depth for k, depth in kernel.first.items()} == {
         name: depth for name, (depth, _) in reference.first.items()
     }
     assert compiled(lowered.program).distinct == len(reached)
-    for check, rows in found.traces.items():
+    for check, rows in kernel.traces.items():
         states = [reduced.decode(row) for row in rows]
-        assert states[0] in plain.starts and len(states) == found.first[check] + 1
+        assert states[0] in plain.starts and len(states) == kernel.first[check] + 1
         for before, after in itertools.pairwise(states):
             assert after in [state for _, state in plain.successors(before)]
         fn = next(fn for fn in model.checks if fn.ident == reduced.program.checks[check].name)
         assert not plain.holds(fn, *(states[-2:] if fn.is_step else states[-1:]))
-    assert len(found.traces) == 2
+    assert len(kernel.traces) == 2
 
 
 def test_the_least_image_is_the_same_for_all_images(tmp_path: Path) -> None:

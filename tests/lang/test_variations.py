@@ -28,10 +28,10 @@ def changes(model: Model, function: str) -> dict[str, Variation]:
 def test_each_change_is_one_and_has_a_name_of_its_own(model: Model) -> None:
     for name in ("fenced_partition", "Fence", "may_join", "elect"):
         original = every(model)[name].source
-        found = list(variations(original, GHOSTS))
-        assert len(found) > 2 and len({one.name for one in found}) == len(found)
-        assert len({ast.dump(one.tree) for one in found}) == len(found)
-        assert all(one.name.startswith(f"{name}: ") and one.before != one.after for one in found)
+        variants = list(variations(original, GHOSTS))
+        assert len(variants) > 2 and len({one.name for one in variants}) == len(variants)
+        assert len({ast.dump(one.tree) for one in variants}) == len(variants)
+        assert all(one.name.startswith(f"{name}: ") and one.before != one.after for one in variants)
 
 
 def test_kinds_of_changes(model: Model) -> None:
@@ -41,8 +41,8 @@ def test_kinds_of_changes(model: Model) -> None:
 
 
 def test_ghosts_and_budgets_stay_as_they_are(model: Model) -> None:
-    found = changes(model, "Crash")
-    assert found and not any("spent" in one.before for one in found.values())
+    variants = changes(model, "Crash")
+    assert variants and not any("spent" in one.before for one in variants.values())
     assert "Spent" not in calls_of(every(model)["Crash"].source, GHOSTS)
 
 
@@ -72,15 +72,15 @@ def test_a_change_that_does_not_fit_the_types_is_refused(model: Model) -> None:
 
 def test_a_change_of_one_function_leaves_the_model_alone(model: Model) -> None:
     one = next(iter(changes(model, "may_join").values()))
-    known = dict(model.fns)
+    functions = dict(model.fns)
     altered(model, one.function, one.tree, affected(model, one.function))
-    assert model.fns == known
+    assert model.fns == functions
 
 
 def test_the_least_value_is_not_compared_in_vain(model: Model) -> None:
     """Only the empty set is a subset of the empty set, and no number is less than 0."""
-    found = changes(model, "reassignment_completes")
-    assert not any(name.endswith("<= EMPTY") for name in found)
-    assert any(name.endswith(">= EMPTY") for name in found)
+    variants = changes(model, "reassignment_completes")
+    assert not any(name.endswith("<= EMPTY") for name in variants)
+    assert any(name.endswith(">= EMPTY") for name in variants)
     written = [one.after for name in ("last_epoch", "reassign") for one in changes(model, name).values()]
     assert "len(wanted) >= 0" in written and "len(wanted) <= 0" not in written

@@ -45,12 +45,12 @@ def decides(actions: dict[str, Fn]) -> dict[str, bool]:
     """Whether an action assigns to what the controller decides from."""
     config = resolve(Selection("kip_full", "two-brokers")).config
     spec = spec_text(load_checked_model(), config, "Marks").tla
-    found = {}
+    deciding = {}
     for name in actions:
         definition = re.search(rf"^{name}(\([^)]*\))? ==\n(.*?)(?=^\w|\Z)", spec, re.M | re.S)
         assert definition is not None, name
-        found[name] = re.search(rf"\b({'|'.join(DECIDES)})' =", definition[2]) is not None
-    return found
+        deciding[name] = re.search(rf"\b({'|'.join(DECIDES)})' =", definition[2]) is not None
+    return deciding
 
 
 def mistakes(name: str, marks: Marks, decides: bool) -> Iterator[str]:
@@ -70,15 +70,15 @@ def test_every_event_of_the_controller_has_an_event_of_the_proof_and_an_operatio
     actions: dict[str, Fn], decides: dict[str, bool]
 ) -> None:
     assert sum(decides.values()) >= 18
-    assert [said for name, fn in actions.items() for said in mistakes(name, fn.marks, decides[name])] == []
+    assert [mistake for name, fn in actions.items() for mistake in mistakes(name, fn.marks, decides[name])] == []
 
 
 def test_one_that_lacks_them_is_noticed(actions: dict[str, Fn]) -> None:
     fence, learns = actions["Fence"].marks, actions["LeaderLearns"].marks
     assert list(mistakes("Fence", fence, True)) == list(mistakes("LeaderLearns", learns, False)) == []
     assert list(mistakes("Fence", NO_MARKS, True)) == ["Fence changes what the controller knows and has no event="]
-    (said,) = mistakes("Fence", replace(fence, what_if=()), True)
-    assert said == "Fence has no what_if=, and no because="
+    (mistake,) = mistakes("Fence", replace(fence, what_if=()), True)
+    assert mistake == "Fence has no what_if=, and no because="
     assert list(mistakes("Fence", replace(fence, what_if=(), because="a reason"), True)) == []
     assert len(list(mistakes("Fence", replace(fence, because="a reason"), True))) == 1
     claims = replace(learns, events=("FENCE",), what_if=("fence",))
@@ -111,8 +111,8 @@ def test_messages_are_between_brokers_and_the_controller(actions: dict[str, Fn])
 
 
 def test_a_step_says_who_talks_to_whom(actions: dict[str, Fn]) -> None:
-    def of(name: str, **given: str) -> Talk | None:
-        return talk(actions[name], [Argument(key, value) for key, value in given.items()])
+    def of(name: str, **arguments: str) -> Talk | None:
+        return talk(actions[name], [Argument(key, value) for key, value in arguments.items()])
 
     assert of("Fetch", f="1", leader="0", lost="false") == Talk("1", "0")
     assert of("Fetch", f="1", leader="0", lost="true") == Talk("1", "0", lost=True)

@@ -26,13 +26,13 @@ ORDER = replace(ANY, choice=CandidateChoice.ORDER)
 
 def favouring(c: Config, s: State) -> list[State]:
     """The state, and those in which one replica or another is favoured."""
-    found = [s]
+    favoured = [s]
     for b in c.brokers:
         try:
-            found.append(FavourReplica(c, s, b))
+            favoured.append(FavourReplica(c, s, b))
         except NotEnabled:
             continue
-    return found
+    return favoured
 
 
 def fenced(c: Config, s: State, *brokers: int) -> State:

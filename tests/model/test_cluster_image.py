@@ -85,8 +85,8 @@ def test_nothing_is_in_a_cluster_twice() -> None:
 
 def test_looking_up() -> None:
     image = cluster(topic_of("t", 1))
-    found = image.topic("t")
-    assert isinstance(found, TopicImage) and found.topic_id == "id-of-t"
+    topic_image = image.topic("t")
+    assert isinstance(topic_image, TopicImage) and topic_image.topic_id == "id-of-t"
     assert image.topic("u") is None
     assert image.broker(11) == BrokerImage(11, fenced=False)
     assert image.broker(13) is None

@@ -81,13 +81,13 @@ def test_following_the_cursor_by_twos() -> None:
 
 @pytest.mark.parametrize("limit", range(1, 8))
 def test_pages_of_any_size_list_every_partition_once(limit: int) -> None:
-    found = [
+    listed = [
         (t.name, p.index)
         for page in pages(THREE, DescribeRequest(("a", "b", "c"), limit))
         for t in page.topics
         for p in t.partitions
     ]
-    assert found == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
+    assert listed == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
 
 
 def test_null_and_empty_lists_ask_for_all() -> None:
@@ -239,8 +239,8 @@ def test_negative_index_is_refused(topics: tuple[str, ...]) -> None:
 
 
 def only(response: DescribeResponse) -> DescribedPartition:
-    (found,) = response.topics
-    (described,) = found.partitions
+    (partition_,) = response.topics
+    (described,) = partition_.partitions
     return described
 
 
@@ -262,8 +262,8 @@ def test_every_field_of_a_partition_below_min_isr() -> None:
 
 def test_no_leader_is_no_error() -> None:
     p = partition(isr=(), elr=(1, 2), leader=None)
-    found = only(ask(image=cluster(topic("t", p))))
-    assert (found.error, found.leader, found.isr, found.elr) == (DescribeError.NONE, None, (), (11, 12))
+    described = only(ask(image=cluster(topic("t", p))))
+    assert (described.error, described.leader, described.isr, described.elr) == (DescribeError.NONE, None, (), (11, 12))
 
 
 @pytest.mark.parametrize(
@@ -280,14 +280,14 @@ def test_leader_and_offline_replicas_depend_on_the_brokers(
 ) -> None:
     others = (BrokerImage(11, False), BrokerImage(12, False))
     brokers = others if leader_broker is None else (leader_broker, *others)
-    found = only(ask(image=cluster(topic("t", partition()), brokers=brokers)))
-    assert (found.leader, found.offline, found.replicas, found.isr) == (leader, offline, IDS, IDS)
+    described = only(ask(image=cluster(topic("t", partition()), brokers=brokers)))
+    assert (described.leader, described.offline, described.replicas, described.isr) == (leader, offline, IDS, IDS)
 
 
 def test_offline_directory() -> None:
-    given = PartitionImage(partition(replicas=(2, 1, 0)), IDS, offline_dirs=frozenset({0, 1}))
+    offline = PartitionImage(partition(replicas=(2, 1, 0)), IDS, offline_dirs=frozenset({0, 1}))
     base = topic("t", partition())
-    image = cluster(TopicImage("t", "id", base.config, base.settings, (given,)))
+    image = cluster(TopicImage("t", "id", base.config, base.settings, (offline,)))
     assert only(ask(image=image)).offline == (11, 10)
 
 
@@ -303,5 +303,5 @@ def test_with_elr_off_the_fields_are_empty_lists_and_leftovers_go_with_the_next_
     seen = Controller(off, left_over, (registered,) * 3)
     joined = target(seen, frozenset({0, 2}), Election.ONLINE, frozenset({0, 1, 2}), frozenset())
     after = change(config, left_over, joined)
-    shown = only(ask(image=cluster(topic("t", after, config=config, given=off))))
-    assert (shown.isr, shown.elr, shown.last_known_elr) == ((10, 12), (), ())
+    described = only(ask(image=cluster(topic("t", after, config=config, given=off))))
+    assert (described.isr, described.elr, described.last_known_elr) == ((10, 12), (), ())

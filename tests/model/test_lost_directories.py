@@ -70,8 +70,8 @@ class Run:
     def stop(self, b: int) -> None:
         assert self.do(CleanStop, b) and self.do(Fence, b)
 
-    def lose(self, b: int, found: LogDir) -> None:
-        assert self.do(LoseDirectory, b, found)
+    def lose(self, b: int, directory: LogDir) -> None:
+        assert self.do(LoseDirectory, b, directory)
 
     def fail(self, b: int) -> None:
         """The directory fails while b runs, and a heartbeat says so."""

@@ -24,9 +24,9 @@ STORAGES = [LklStorage.SEPARATE, LklStorage.OVERLOAD]
 def leaderless() -> list[Partition]:
     """Every combination of small sets in which ISR, ELR and LastKnownELR are disjoint."""
     return [
-        partition(isr=isr, elr=elr, last_known_elr=known, leader=None, last_known_leader=last)
-        for isr, elr, known, last in product(SETS, SETS, SETS, (None, 0, 2))
-        if len({*isr, *elr, *known}) == len(isr) + len(elr) + len(known)
+        partition(isr=isr, elr=elr, last_known_elr=last_known, leader=None, last_known_leader=last)
+        for isr, elr, last_known, last in product(SETS, SETS, SETS, (None, 0, 2))
+        if len({*isr, *elr, *last_known}) == len(isr) + len(elr) + len(last_known)
     ]
 
 

@@ -301,7 +301,7 @@ def test_the_model_itself_has_no_probes(model: Model) -> None:
 def test_an_arm_says_where_it_is(model: Model) -> None:
     arms = CoverageSearch(model).coverage.never_taken("partition")
     first = next(arm for arm in arms if arm.condition.function == "elect" and arm.condition.kind == "if")
-    shown = "if `target.election == Election.PREFERRED and preferred in valid` was never false"
-    assert str(first) == f"partition.elect:{first.condition.line}: {shown}"
+    expected = "if `target.election == Election.PREFERRED and preferred in valid` was never false"
+    assert str(first) == f"partition.elect:{first.condition.line}: {expected}"
     source = Path(partition.__file__).read_text().splitlines()[first.condition.line - 1]
     assert source[first.condition.column :].startswith("target.election == Election.PREFERRED and preferred")

@@ -70,7 +70,7 @@ def test_ghosts_are_never_read_by_protocol_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("leader", "own", "asked", "expected"),
+    ("leader", "own", "epoch", "expected"),
     [
         (log(1, 1, 2), 3, 1, (1, 2)),  # end of epoch 1 is where epoch 2 starts
         (log(1, 1, 2), 3, 2, (2, 3)),  # latest epoch with records: the log end
@@ -79,8 +79,8 @@ def test_ghosts_are_never_read_by_protocol_rules() -> None:
         ((), 5, 5, (5, 0)),  # the leader cached its own epoch when it took over (KAFKA-7415)
     ],
 )
-def test_end_offset_for(leader: tuple[Entry, ...], own: int, asked: int, expected: tuple[int, int]) -> None:
-    end = end_offset_for(leader, own, asked)
+def test_end_offset_for(leader: tuple[Entry, ...], own: int, epoch: int, expected: tuple[int, int]) -> None:
+    end = end_offset_for(leader, own, epoch)
     assert (end.epoch, end.offset) == expected
 
 

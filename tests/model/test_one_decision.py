@@ -190,8 +190,8 @@ def changed_decision(model: Model, kind: type) -> tuple[Model, Callable[..., Any
     original = dispatch_of(decide).operator(kind)
     assert original is not None
     tree = ast.fix_missing_locations(_Higher().visit(copy.deepcopy(Source(original).tree)))
-    made, plain = altered(model, original.__name__, tree, affected(model, original.__name__))
-    return made, original, plain
+    changed, plain = altered(model, original.__name__, tree, affected(model, original.__name__))
+    return changed, original, plain
 
 
 @cache
@@ -244,9 +244,9 @@ def program() -> Lowered:
 
 @pytest.mark.parametrize("kind", [kind for kind in EVENTS if OF[kind].actions], ids=NAME)
 def test_check_explores_the_changed_decision(kind: type) -> None:
-    made, original, plain = changed_decision(protocol(), kind)
+    changed, original, plain = changed_decision(protocol(), kind)
     with planted(original, plain):
-        change = relower(program(), made, affected(protocol(), original.__name__))
+        change = relower(program(), changed, affected(protocol(), original.__name__))
     assert change is not None
     differ = {instance.action for pair in change.instances for instance in pair if instance is not None}
     assert differ == set(OF[kind].actions)
@@ -254,8 +254,8 @@ def test_check_explores_the_changed_decision(kind: type) -> None:
 
 @pytest.mark.parametrize("kind", EVENTS, ids=NAME)
 def test_the_proof_is_about_the_changed_decision(kind: type) -> None:
-    made, _, _ = changed_decision(controller_model(), kind)
-    after = zip(epochs(controller_model(), kind), epochs(made, kind), strict=True)
+    changed, _, _ = changed_decision(controller_model(), kind)
+    after = zip(epochs(controller_model(), kind), epochs(changed, kind), strict=True)
     assert not any(z3.eq(z3.IntVal(0) + x, z3.IntVal(0) + y) for x, y in after)
 
 
@@ -326,9 +326,9 @@ def explained_by(kind: type) -> list[int]:
     p = now.controller.partition
     moving = replace(p, adding=frozenset({1}))
     view = KafkaPartition(p.replicas, (0, 1), leader=0, leader_epoch=5, partition_epoch=9)
-    known = tuple(explained.KnownBroker(True, r.fenced) for r in now.controller.registration)
+    brokers = tuple(explained.KnownBroker(True, r.fenced) for r in now.controller.registration)
     settings = now.controller.settings
-    question = explained.RecordQuestion(view, view, known, known, view, settings, settings, 0, 0)
+    question = explained.RecordQuestion(view, view, brokers, brokers, view, settings, settings, 0, 0)
     befores = [] if kind is events.CreatePartitionEvent else [p, moving]
     words = OF[kind].audit
     assert words is not None

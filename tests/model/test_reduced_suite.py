@@ -35,8 +35,8 @@ def cases() -> Iterator[Any]:
     counts = packaged_counts()
     families: Counter[str] = Counter()
     for case in selected_cases(SuiteRequest()):
-        known = counts.get(case.name)
-        if case.walk is None and known is not None and known.distinct <= LARGEST:
+        recorded = counts.get(case.name)
+        if case.walk is None and recorded is not None and recorded.distinct <= LARGEST:
             family = case.name.partition("/")[0]
             families[family] += 1
             if case.name in QUICK:

@@ -38,9 +38,9 @@ RELEASED = ("code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3")
 
 
 def config(variant: str, **more: Any) -> Config:
-    found = variant_named(variant)
-    assert found is not None
-    return Config(**{**found.knobs, **more})
+    variant_ = variant_named(variant)
+    assert variant_ is not None
+    return Config(**{**variant_.knobs, **more})
 
 
 def controller(
@@ -155,15 +155,15 @@ def test_a_reassignment_cannot_elect_a_broker_that_it_adds(variant: str) -> None
 def test_a_last_known_leader_that_is_no_replica_makes_every_election_a_fault() -> None:
     c = config("code_4_1_1", unclean_leader_election_enable=True)
     s = controller((1, 2), live=(0,), last_known_elr=frozenset({0}))
-    asked = [
+    events = [
         decide(c, s, BalanceEvent()),
         decide(c, s, PeriodicElectionEvent()),
         decide(c, s, ElectLeadersEvent(ElectionType.PREFERRED, None)),
         decide(c, s, ElectLeadersEvent(ElectionType.UNCLEAN, None)),
         decide(c, s, UnfenceEvent(1)),
     ]
-    assert {line(one) for one in asked} == {"UNKNOWN_SERVER_ERROR: - | - | - | 0 | 5.9"}
-    assert all(one.controller == s for one in asked)
+    assert {line(one) for one in events} == {"UNKNOWN_SERVER_ERROR: - | - | - | 0 | 5.9"}
+    assert all(one.controller == s for one in events)
     last = controller((1, 2), (1,), live=(0, 1), last_known_elr=frozenset({0}))
     assert decide(c, last, FenceEvent(1)).error == Error.NONE  # the ISR was not empty, so 1 is in the ELR now
     alone = controller((1, 2), live=(0,), elr=frozenset({1}), last_known_elr=frozenset({0}))

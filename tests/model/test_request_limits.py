@@ -13,7 +13,7 @@ def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:
 
 
 @pytest.mark.parametrize(
-    ("request_kind", "asked", "served", "refused"),
+    ("request_kind", "requested", "served", "refused"),
     [
         (LimitedRequest.ELECT_LEADERS, 0, 0, 0),
         (LimitedRequest.ELECT_LEADERS, 999, 999, 0),
@@ -25,8 +25,8 @@ def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:
         (LimitedRequest.GET_REPLICA_LOG_INFO, 4500, 2000, 2500),
     ],
 )
-def test_limits_at_their_boundaries(request_kind: LimitedRequest, asked: int, served: int, refused: int) -> None:
-    got = admit(request_kind, partitions(asked))
+def test_limits_at_their_boundaries(request_kind: LimitedRequest, requested: int, served: int, refused: int) -> None:
+    got = admit(request_kind, partitions(requested))
     assert got == Admission(partitions(served), partitions(refused, first=served))
 
 

@@ -132,15 +132,17 @@ def surveyed(
 
 
 def test_a_guard_is_noticed_redundant_or_idle(model: Model) -> None:
-    found = surveyed(model, QUIET, "expandisr", "Unfence", "Unregister")
-    joins = found["ExpandIsr: f has caught up"]
+    verdicts = surveyed(model, QUIET, "expandisr", "Unfence", "Unregister")
+    joins = verdicts["ExpandIsr: f has caught up"]
     assert (joins.verdict, joins.property, joins.depth) == ("noticed", "P-27", 5)
     # Nobody stops in this scope, so nobody is down or shutting down.
     for guard in ("b is running", "b is not shutting down"):
-        assert (found[f"Unfence: {guard}"].verdict, found[f"Unfence: {guard}"].reason) == ("unnoticed", REDUNDANT)
+        assert (verdicts[f"Unfence: {guard}"].verdict, verdicts[f"Unfence: {guard}"].reason) == ("unnoticed", REDUNDANT)
     # Unfencing an unfenced broker changes nothing.
-    assert found["Unfence: b is fenced"].reason == FRUITLESS
-    assert {(g.verdict, g.reason) for name, g in found.items() if name.startswith("Unregister")} == {("skipped", IDLE)}
+    assert verdicts["Unfence: b is fenced"].reason == FRUITLESS
+    assert {(g.verdict, g.reason) for name, g in verdicts.items() if name.startswith("Unregister")} == {
+        ("skipped", IDLE)
+    }
 
 
 def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
@@ -158,9 +160,11 @@ def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
 def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model) -> None:
     """Without "the record is unread" a broker applies a record that does not exist yet."""
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
-    found = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))["ApplyOlderRecord: the record is unread"]
-    assert (found.verdict, found.property) == ("inconclusive", None)
-    assert found.reason == "a step is undefined without it: tuple index out of range"
+    verdict = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))[
+        "ApplyOlderRecord: the record is unread"
+    ]
+    assert (verdict.verdict, verdict.property) == ("inconclusive", None)
+    assert verdict.reason == "a step is undefined without it: tuple index out of range"
 
 
 # ---------------------------------------------------------------------------- the command
@@ -279,8 +283,8 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
     ],
 )
 def test_bad_input_is_one_message(call: Any, tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
-    given, out, err = call(*arguments)
-    assert (given, out) == (code, "")
+    exit_code, out, err = call(*arguments)
+    assert (exit_code, out) == (code, "")
     assert words in err and "Traceback" not in err
 
 

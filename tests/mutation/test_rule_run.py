@@ -61,10 +61,10 @@ MODEL = ProtocolModel(State, Config)
 
 
 def mutated(invoke: Invoke, model: Path, *options: str) -> dict[str, Any]:
-    code, out, said = invoke("mutate", "--rules", "--model", str(model), "--run-dir", "run", "-f", "json", *options)
+    code, out, err = invoke("mutate", "--rules", "--model", str(model), "--run-dir", "run", "-f", "json", *options)
     report: dict[str, Any] = json.loads(out)
     jsonschema.validate(report, json.loads((SCHEMAS / "elrcheck.mutate-1.schema.json").read_text()))
-    assert (code, report["verdict"], said) == (0, "surveyed", "")
+    assert (code, report["verdict"], err) == (0, "surveyed", "")
     return report
 
 
@@ -81,8 +81,8 @@ def test_a_change_is_noticed_unnoticed_or_makes_no_difference(invoke: Invoke) ->
     assert again["reason"].startswith("71 generated, 39 distinct, diameter 10; without the change: 77 generated")
     # The same command takes every answer from the journal; another question does not.
     assert mutated(invoke, PETERSON, "--function", "Yield")["rule_survey"]["resumed"] > 0
-    code, _, said = invoke("mutate", "--rules", "--model", str(PETERSON), "--run-dir", "run", "-p", "P-1")
-    assert code == 2 and "resume-mismatch" in said
+    code, _, err = invoke("mutate", "--rules", "--model", str(PETERSON), "--run-dir", "run", "-p", "P-1")
+    assert code == 2 and "resume-mismatch" in err
 
 
 @pytest.mark.slow
@@ -170,8 +170,8 @@ def test_a_search_without_an_end_changes_nothing(invoke: Invoke) -> None:
 
 def test_what_is_refused(invoke: Invoke) -> None:
     model = ("mutate", "--rules", "--model", str(PETERSON))
-    code, _, said = invoke(*model, "--function", "Yeild")
-    assert code == 2 and "did you mean `Yield`?" in said
-    code, _, said = invoke(*model, "--proof")
-    assert code == 2 and "--proof requires Kafka's partition, without --model" in said
+    code, _, err = invoke(*model, "--function", "Yeild")
+    assert code == 2 and "did you mean `Yield`?" in err
+    code, _, err = invoke(*model, "--proof")
+    assert code == 2 and "--proof requires Kafka's partition, without --model" in err
     assert invoke("mutate", "--rules", "--scope", "two-brokers")[0] == 2

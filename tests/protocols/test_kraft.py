@@ -42,8 +42,8 @@ SINGLE_SERVER_BUG = (
 def _found(ident: str, **selection: Any) -> tuple[str, int | None]:
     """Verdict and depth of a property, in up to a million and a half states."""
     report = elrcheck.check(model=KRAFT, properties=ident, max_states=1_500_000, **selection)
-    (found,) = report.properties
-    return found.verdict, found.depth
+    (violated,) = report.properties
+    return violated.verdict, violated.depth
 
 
 @pytest.mark.slow

@@ -295,10 +295,10 @@ CELLS = [
 def test_a_cell_of_the_partition_is_proved_without_a_hint(system: Unbounded, action: str, goal: str) -> None:
     fn = next(fn for fn in system.model.actions if fn.name == action)
     step = UnboundedStep(system, next(choices(fn)))
-    wanted = step.goal(goal)
-    assert wanted is not None
-    assert not z3.is_true(z3.simplify(formula(wanted))) or goal == "Frame"
-    assert questions(system, step.premises, [goal]).prove(wanted, 20.0).proved
+    negated = step.goal(goal)
+    assert negated is not None
+    assert not z3.is_true(z3.simplify(formula(negated))) or goal == "Frame"
+    assert questions(system, step.premises, [goal]).prove(negated, 20.0).proved
 
 
 Invoke = Callable[..., tuple[int, str, str]]

@@ -138,20 +138,20 @@ def test_the_reading_agrees_with_plain_python(name: str) -> None:
     """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""
     selected = resolve(Selection(model=protocol(name)))
     model, config = selected.proof_model(), selected.config
-    asked, states = 0, list(reached(PlainModel(model, config), 7, 12))
+    decided, states = 0, list(reached(PlainModel(model, config), 7, 12))
     for state in states:
         evaluator = AnySizeEvaluator(model, config)
-        given = Given(evaluator, config)
-        fields = given.value(state, model.state_ty)
+        reading = Given(evaluator, config)
+        fields = reading.value(state, model.state_ty)
         for fn in lemmas_of(model):
             truth = fn.source(config, state)
             read = formula(evaluator.call(fn, (fields,), {}))
             for other in (True, False):
-                formulas = [*evaluator.sizes.axioms, *given.axioms, read == z3.BoolVal(truth if other else not truth)]
+                formulas = [*evaluator.sizes.axioms, *reading.axioms, read == z3.BoolVal(truth if other else not truth)]
                 solver = z3.Solver()
                 solver.set("timeout", 10_000)
                 solver.add(*formulas, *evaluator.scope.needed(formulas, OF_TWO))
                 answer = solver.check()
                 assert answer != (z3.unsat if other else z3.sat), (fn.name, state)
-                asked += answer == z3.unsat
-    assert asked >= len(states) > 3
+                decided += answer == z3.unsat
+    assert decided >= len(states) > 3

@@ -145,26 +145,26 @@ def test_the_shape_is_checked_from_the_text_alone(written: Path) -> None:
     assert len(source.splitlines()) <= 300
     imported = set(re.findall(r"^(?:import|from) ([\w.]+)", source, re.MULTILINE))
     assert imported <= {*sys.stdlib_module_names}
-    code, said = shape(written)
+    code, message = shape(written)
     questions = sum(script.questions for script in check(written).scripts)
-    assert (code, said.split(" questions")[0]) == (0, f"SHAPE RIGHT  {questions}")
+    assert (code, message.split(" questions")[0]) == (0, f"SHAPE RIGHT  {questions}")
 
 
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
 def test_a_forgery_has_not_the_shape(folder: Path, forgery: Forgery) -> None:
     """But for those that only the model gives away."""
     file = forgery.forge(folder)
-    code, said = shape(folder)
+    code, message = shape(folder)
     if forgery.shapely:
         assert code == 0
     else:
-        assert code == 1 and re.match(r"REFUSED  (manifest\.json|\S+\.smt2\.gz): ", said), (file, said)
+        assert code == 1 and re.match(r"REFUSED  (manifest\.json|\S+\.smt2\.gz): ", message), (file, message)
 
 
 def test_the_shape_of_no_certificate(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("[1]")
-    code, said = shape(tmp_path)
-    assert code == 1 and said.startswith("REFUSED  manifest.json")
+    code, message = shape(tmp_path)
+    assert code == 1 and message.startswith("REFUSED  manifest.json")
 
 
 # ------------------------------------------------------------------------- what is refused

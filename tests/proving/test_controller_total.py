@@ -70,13 +70,13 @@ def controller(variant: str = "kip_full", **more: Any) -> ControllerReport:
 
 
 def assert_everything_holds(report: ControllerReport, brokers: int) -> None:
-    (found,) = report.variants
+    (variant,) = report.variants
     assert (report.verdict, report.brokers) == ("proved", brokers)
-    assert (found.refuted, found.unknown) == (0, 0)
-    assert {event.name for event in found.events} == {kind.name for kind in EventKind}
-    assert all(event.verdict == "possible" for event in found.events)
-    assert found.proved == len(EventKind) * 20
-    assert "unclean_leader_election_enable" in found.open
+    assert (variant.refuted, variant.unknown) == (0, 0)
+    assert {event.name for event in variant.events} == {kind.name for kind in EventKind}
+    assert all(event.verdict == "possible" for event in variant.events)
+    assert variant.proved == len(EventKind) * 20
+    assert "unclean_leader_election_enable" in variant.open
 
 
 @pytest.mark.slow
@@ -113,9 +113,9 @@ def test_kip_full_keeps_every_rule(brokers: int) -> None:
 @pytest.mark.slow
 def test_kip_phase1_keeps_every_rule() -> None:
     """It has neither designation nor a recovery manager; everything else is as in kip_full."""
-    (found,) = controller("kip_phase1", brokers=3).variants
-    impossible = {event.name for event in found.events if event.verdict == "impossible"}
-    assert (found.verdict, impossible) == ("proved", {"DESIGNATE", "FINISH_RECOVERY"})
+    (variant,) = controller("kip_phase1", brokers=3).variants
+    impossible = {event.name for event in variant.events if event.verdict == "impossible"}
+    assert (variant.verdict, impossible) == ("proved", {"DESIGNATE", "FINISH_RECOVERY"})
 
 
 # ---------------------------------------------------------------------------- F-1, F-20, F-27

@@ -104,10 +104,10 @@ def test_kip_full_is_proved(scope: str, brokers: int) -> None:
     }
     text = io.StringIO()
     Page(open_console(text)).show(blocks(report))
-    said = text.getvalue()
+    printed = text.getvalue()
     claim = f"34 of {covered.all_properties} properties, 29 of {covered.all_actions} actions, 3 assumptions"
-    assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
-    assert "logs of up to 1 record" in said and "INCONCLUSIVE" not in said
+    assert printed.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")
+    assert "logs of up to 1 record" in printed and "INCONCLUSIVE" not in printed
 
 
 @pytest.mark.slow
@@ -147,16 +147,16 @@ def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None
     )
     plain = PlainModel(model, config)
     first = (plain.initial(), seen_at_first(config))
-    known, todo, lost = {first}, [first], set()
+    reached, todo, lost = {first}, [first], set()
     while todo:
         state, seen = todo.pop()
         lost.add(seen.lost)
         assert all(lemma(config, state, seen) for lemma in LEMMAS)
         for _, after in plain.successors(state):
-            found = (after, seen_after(config, state, after, seen))
-            if found not in known and plain.within(after):
-                known.add(found)
-                todo.append(found)
+            successor = (after, seen_after(config, state, after, seen))
+            if successor not in reached and plain.within(after):
+                reached.add(successor)
+                todo.append(successor)
     assert {frozenset({0}), frozenset({1})} <= lost
 
 
@@ -199,10 +199,10 @@ def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
 def test_unfaulted_cells_are_proved(model: Model) -> None:
     """The same cells without the fault, so that the test above can fail for the right reason."""
     prover = Prover(Transitions(model, SMALL), model.lemmas, None)
-    wanted = {(action, lemma) for _, action, lemma in FAULTS.values()}
+    faulted = {(action, lemma) for _, action, lemma in FAULTS.values()}
     fns = {fn.name: fn for fn in model.lemmas}
     for instance in prover.ts.instances:
-        for action, lemma in wanted:
+        for action, lemma in faulted:
             if instance.action == action:
                 done = prover.consecution(prover.open_step(instance), instance, fns[lemma])
                 assert done is None or done.verdict == "proved", (action, lemma)

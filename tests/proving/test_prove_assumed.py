@@ -50,7 +50,7 @@ def model() -> Model:
 
 def refuted(prover: Prover, action: str, *goals: str) -> set[str]:
     """The goals that some step of the action breaks; the plain model agrees."""
-    found = set()
+    broken = set()
     instances = [one for one in prover.ts.instances if one.action == action]
     assert instances
     for goal in goals:
@@ -61,12 +61,12 @@ def refuted(prover: Prover, action: str, *goals: str) -> set[str]:
             else:
                 done = prover.consecution(solver, instance, prover.goals[goal])
             if done is not None and done.verdict == "refuted":
-                found.add(goal)
+                broken.add(goal)
                 plain = PlainModel(prover.ts.model, prover.ts.config)
                 after = plain.step(done.before, Label(action, instance.args))
                 assert done.broken or after == done.after
                 break
-    return found
+    return broken
 
 
 def test_every_name_is_an_assumption() -> None:
@@ -83,11 +83,11 @@ def test_the_headline_and_the_certificate_say_what_is_assumed(tmp_path: Path) ->
     assert {"FinishRecovery", "DesignateLeader", "ElectUnclean"} <= {cell.action for cell in report.cells}
     (assumption,) = report.assumptions
     assert assumption.name == "complete-winners" and "lemmas_recovery.py" in str(assumption.source)
-    said = f"under the assumption that {assumption.statement}"
+    claim = f"under the assumption that {assumption.statement}"
     text = io.StringIO()
     Page(open_console(text)).show(blocks(report))
-    assert said in " ".join(text.getvalue().split())
-    assert said in prove_sheet(report).summary
+    assert claim in " ".join(text.getvalue().split())
+    assert claim in prove_sheet(report).summary
     assert read_manifest(folder).assumptions == NAMES
     checked = run_check_certificate(CertificateRequest(folder, workers=1), Silent())
     assert (checked.verdict, checked.assumptions) == ("fits", NAMES)

@@ -55,14 +55,14 @@ def judged(model: Model, config: Config, lemmas: Sequence[Fn]) -> None:
     transitions = Transitions(model, config, any_order=True)
     survivors = Survivors(Prover(transitions, lemmas, 60.0))
     survivors.find()
-    kept = [fn for fn in lemmas if fn.name in survivors.kept]
+    surviving = [fn for fn in lemmas if fn.name in survivors.kept]
     gone = [fn for fn in lemmas if fn.name not in survivors.kept]
-    assert kept and gone and not survivors.void
+    assert surviving and gone and not survivors.void
     assert {one.lemma for one in survivors.dropped} == {fn.name for fn in gone}
-    assert not_preserved(transitions, kept) == set()
+    assert not_preserved(transitions, surviving) == set()
     for fn in gone:
-        assert fn.name in not_preserved(transitions, [*kept, fn])
-    assert not_preserved(transitions, [*kept, *gone])
+        assert fn.name in not_preserved(transitions, [*surviving, fn])
+    assert not_preserved(transitions, [*surviving, *gone])
 
 
 def test_what_is_left_is_preserved_and_nothing_more_is(model: Model) -> None:
@@ -79,13 +79,13 @@ def test_the_same_of_all_lemmas_with_a_fault(model: Model) -> None:
 @pytest.mark.slow
 def test_a_property_of_the_rest_is_proved(model: Model) -> None:
     """Properties that need no dropped lemma are proved; those that the fault breaks are not."""
-    wanted = [fn for fn in model.always if fn.ident in ("P-2", "P-14", "P-17", "P-21")]
-    proof = InductionProof(model, TINY, wanted, 60.0, Silent())
+    properties = [fn for fn in model.always if fn.ident in ("P-2", "P-14", "P-17", "P-21")]
+    proof = InductionProof(model, TINY, properties, 60.0, Silent())
     assert proof.run("kip_full").verdict == "refuted"
     left = proof.surviving()
     assert {one.id: one.proved for one in left.properties} == {"P-2": False, "P-14": False, "P-17": True, "P-21": True}
     assert {one.lemma for one in left.dropped} & {"ContendersComplete"} and not left.void
-    whole = InductionProof(model, replace(TINY, clean_check=CleanCheck.EPOCH), wanted, 60.0, Silent())
+    whole = InductionProof(model, replace(TINY, clean_check=CleanCheck.EPOCH), properties, 60.0, Silent())
     assert whole.run("kip_full").verdict == "proved"
     assert whole.surviving().dropped == () and all(one.proved for one in whole.surviving().properties)
 
@@ -101,8 +101,8 @@ def test_what_the_solver_cannot_decide_is_dropped(model: Model) -> None:
 @pytest.mark.slow
 def test_the_command_says_what_is_left(invoke: Callable[..., tuple[int, str, str]]) -> None:
     sets = ("broker_count=1", "min_isr=1", "log_slots=1", "clean_check=ALWAYS_CLEAN")
-    asked = ["prove", "--scope", "two-brokers", "--workers", "1", "-p", "P-2", "-p", "P-17", "--surviving"]
-    code, out, _ = invoke(*asked, *(part for one in sets for part in ("--set", one)))
+    arguments = ["prove", "--scope", "two-brokers", "--workers", "1", "-p", "P-2", "-p", "P-17", "--surviving"]
+    code, out, _ = invoke(*arguments, *(part for one in sets for part in ("--set", one)))
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert code == 1
     assert any(line.startswith("proved") and "P-17" in line for line in lines)

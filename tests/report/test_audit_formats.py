@@ -82,9 +82,9 @@ def test_a_page_has_a_lane_for_each_broker_and_marks_the_flags(lost: AuditReport
     assert "broker 0" in text and "broker 2" in text and "leader epoch" in text
     assert "critical, ghost-elected (F-20), offset 49" in text
     assert "In topic c acknowledged records are lost, or orderly operations can lose them: F-20." in text
-    roles = {given["class"] for tag, given in page.tags if tag == "rect" and given.get("class")}
+    roles = {attributes["class"] for tag, attributes in page.tags if tag == "rect" and attributes.get("class")}
     assert {"role leader", "role isr", "role outside", "role replica", "flagged"} <= roles
-    marked = [given for _, given in page.tags if given.get("class") == "flagged"]
+    marked = [attributes for _, attributes in page.tags if attributes.get("class") == "flagged"]
     assert len(marked) == 2
     evil = replace(lost.timelines[0], topic=EVIL)
     flags = tuple(replace(flag, topic=EVIL, message=EVIL) for flag in lost.flags)
@@ -115,8 +115,8 @@ def test_time_lines_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_removed_partition_ends_its_time_line(tmp_path: Path) -> None:
-    told = ("REMOVE_TOPIC_RECORD", 0, {"topicId": START[-1][2]["topicId"]})
-    report = audited(written(tmp_path, START, change(isr=[0, 1, 3]), told))
+    removal = ("REMOVE_TOPIC_RECORD", 0, {"topicId": START[-1][2]["topicId"]})
+    report = audited(written(tmp_path, START, change(isr=[0, 1, 3]), removal))
     (line,) = report.timelines
     assert [step.exists for step in line.steps] == [True, True, False]
     assert "REMOVE_TOPIC_RECORD (removed)" in Page(html(report)).text()

@@ -57,7 +57,7 @@ def test_junit_is_read_by_junitparser() -> None:
     assert isinstance(failure, Failure)
     assert failure.message == ("P-1 LeaderCompleteness violated at depth 2: leader_holds_committed for b=1")
     assert "step 2    Fence(b=1)" in failure.text and "partition.isr: {0,1} -> {0}" in failure.text
-    assert [type(found) for found in cases["W-2 Unseen"].result] == [Skipped]
+    assert [type(result) for result in cases["W-2 Unseen"].result] == [Skipped]
     assert cases["P-2 Other"].is_passed and cases["W-1 Seen"].is_passed
 
 
@@ -116,8 +116,8 @@ def test_sarif_shows_the_trace_at_the_lines_of_the_model() -> None:
         ("model/isr.py", 5),
         ("model/control_plane/elections.py", 8),
     ]
-    said = steps[1]["location"]["message"]["text"]
-    assert said.startswith("2. Fence(b=1): partition.isr: {{0,1}} -> {{0}};")
+    text = steps[1]["location"]["message"]["text"]
+    assert text.startswith("2. Fence(b=1): partition.isr: {{0,1}} -> {{0}};")
     assert run["invocations"][0]["exitCode"] == 1
     assert [n["message"]["text"] for n in run["invocations"][0]["toolExecutionNotifications"]] == [
         "W-2 Unseen (kip_full, two-brokers): no state of this search shows it"
@@ -152,9 +152,9 @@ def test_github_escapes_what_would_end_a_command() -> None:
 
 
 def test_one_annotation_for_each_finding() -> None:
-    found = render(CHECK, "github").splitlines()
-    assert len(found) == 2 and found[1].startswith("VIOLATED  kip_full, two-brokers")
-    head, text = re.fullmatch(r"::error (.+?)::(.*)", found[0]).groups()  # type: ignore[union-attr]
+    annotations = render(CHECK, "github").splitlines()
+    assert len(annotations) == 2 and annotations[1].startswith("VIOLATED  kip_full, two-brokers")
+    head, text = re.fullmatch(r"::error (.+?)::(.*)", annotations[0]).groups()  # type: ignore[union-attr]
     assert head == ("file=invariants/properties.py,line=68,title=P-1 LeaderCompleteness (kip_full%2C two-brokers)")
     assert "because  b is unfenced; 50%25 <sure>%0A" in text
 
@@ -210,9 +210,9 @@ def test_the_diagram_has_controller_and_brokers() -> None:
 
 def test_the_diagram_shows_the_loss() -> None:
     """Log before and after, what was committed and lost, and a frame around what breaks a property."""
-    told = mermaid(LOST, 2).splitlines()
-    crash = told.index("    Note over B0: 2. Crash(b=0)")
-    assert told[crash - 3 : crash + 4] == [
+    lines = mermaid(LOST, 2).splitlines()
+    crash = lines.index("    Note over B0: 2. Crash(b=0)")
+    assert lines[crash - 3 : crash + 4] == [
         "    Note over B0: log: [] → [r1@1(all)]<br/>committed: r1@1(all)<br/>acknowledged: r1@1(all)",
         "    Note over Controller: isr: {0,1} → {0}",
         "    rect rgba(200, 30, 30, 0.15)",
@@ -221,13 +221,13 @@ def test_the_diagram_shows_the_loss() -> None:
         "    Note over Controller: ✗ no log has r1 any more<br/>✗ P-8 Kept is false",
         "    end",
     ]
-    assert told[crash + 4 :] == ["    Note over B1: 3. Elect(b=1)", "    Note over Controller: leader: 0 → 1"]
+    assert lines[crash + 4 :] == ["    Note over B1: 3. Elect(b=1)", "    Note over Controller: leader: 0 → 1"]
 
 
 def test_a_loss_names_the_record_and_who_leads_without_it() -> None:
     assert loss(LOST) == Loss("r1@1(all)", None, True, 1, 2)
-    kept = replace(LOST, initial={**LOST.initial, "broker[2].log": "[r1@1(all)]"})
-    assert loss(kept) == Loss("r1@1(all)", "1", True, 1, None), "broker 1 never had it"
+    surviving = replace(LOST, initial={**LOST.initial, "broker[2].log": "[r1@1(all)]"})
+    assert loss(surviving) == Loss("r1@1(all)", "1", True, 1, None), "broker 1 never had it"
     assert loss(replace(LOST, steps=LOST.steps[:1])) is None and loss(TRACE) is None
 
 
@@ -255,15 +255,15 @@ def test_the_real_mermaid_reads_the_diagram(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [CHECK, PROVE, MUTATE], ids=["check", "prove", "mutate"])
 def test_every_line_is_an_object_of_its_own(report: Report) -> None:
-    found = [json.loads(line) for line in render(report, "jsonl").splitlines()]
-    assert found[0]["record"] == "head" and found[0]["schema"] == report.schema
-    assert found[-1] == {"record": "verdict", "verdict": report.verdict, "exit_code": int(report.exit_code)}
+    objects = [json.loads(line) for line in render(report, "jsonl").splitlines()]
+    assert objects[0]["record"] == "head" and objects[0]["schema"] == report.schema
+    assert objects[-1] == {"record": "verdict", "verdict": report.verdict, "exit_code": int(report.exit_code)}
 
 
 def test_lines_are_named_after_their_lists() -> None:
-    found = [json.loads(line) for line in render(CHECK, "jsonl").splitlines()]
-    assert [line["record"] for line in found] == ["head", *["properties"] * 4, "actions", "verdict"]
-    assert found[1]["id"] == "P-1" and found[1]["counterexample"]["repro"] == "0/4/1/2"
+    objects = [json.loads(line) for line in render(CHECK, "jsonl").splitlines()]
+    assert [line["record"] for line in objects] == ["head", *["properties"] * 4, "actions", "verdict"]
+    assert objects[1]["id"] == "P-1" and objects[1]["counterexample"]["repro"] == "0/4/1/2"
 
 
 # ------------------------------------------------------------------------------- selection

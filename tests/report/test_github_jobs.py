@@ -34,8 +34,8 @@ def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
 
     def call(*argv: str) -> tuple[int, str, str]:
         code = run(cli, ["--no-progress", "check", *argv])
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
 
     return call
 

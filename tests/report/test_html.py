@@ -59,8 +59,8 @@ def test_the_structure_of_a_page(name: str) -> None:
 def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
     text = html(FULL)
     policy = next(g["content"] or "" for _, g in Page(text).tags if g.get("http-equiv") == "Content-Security-Policy")
-    for name, found in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
-        (inside,) = re.findall(found, text, re.DOTALL)
+    for name, pattern in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
+        (inside,) = re.findall(pattern, text, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none';") and "unsafe" not in policy
@@ -69,8 +69,8 @@ def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
 def test_hostile_names_stay_text() -> None:
     text = html(hostile(FULL))
     page = Page(text)
-    scripts = [given for tag, given in page.tags if tag == "script"]
-    assert [given.get("type") for given in scripts] == ["application/json", None]
+    scripts = [attributes for tag, attributes in page.tags if tag == "script"]
+    assert [attributes.get("type") for attributes in scripts] == ["application/json", None]
     assert not any(tag == "img" for tag, _ in page.tags) and "<img" not in text and "<script>alert" not in text
     assert "{{ 7*7 }}" in page.text() and "49" not in page.text("h1")
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
@@ -163,9 +163,9 @@ def test_bars_are_relative_to_the_longest() -> None:
 
 
 def test_the_matrix_has_a_gap_where_there_is_no_obligation() -> None:
-    found = matrix(PROVE)
-    assert found is not None and found.lemmas == ("TypeOk",) and (found.proved, found.total) == (0, 2)
-    assert [(action, [c and c.verdict for c in cells]) for action, cells in found.rows] == [
+    drawn = matrix(PROVE)
+    assert drawn is not None and drawn.lemmas == ("TypeOk",) and (drawn.proved, drawn.total) == (0, 2)
+    assert [(action, [c and c.verdict for c in cells]) for action, cells in drawn.rows] == [
         ("Unfence", ["refuted"]),
         ("Start", ["unknown"]),
     ]

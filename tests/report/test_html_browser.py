@@ -87,8 +87,8 @@ def test_every_state_is_that_of_the_trace(browser: Browser, page: Path, report: 
 
 def test_a_phone_needs_no_sideways_scrolling(browser: Browser, page: Path, tmp_path: Path) -> None:
     pages = [page, *(tmp_path / name for name in ("gate.html", "prove.html"))]
-    for path, found in zip(pages[1:], (GATE, PROVE), strict=True):
-        path.write_text(render(found, "html"), encoding="utf-8")
+    for path, report in zip(pages[1:], (GATE, PROVE), strict=True):
+        path.write_text(render(report, "html"), encoding="utf-8")
     browser.emulate(360, 740)
     for path in pages:
         browser.open(path)

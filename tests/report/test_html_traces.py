@@ -120,7 +120,7 @@ def test_hostile_names_stay_text() -> None:
     rejected = replace(REFUSED, reason=EVIL, recorded=EVIL, candidates=(Candidate(EVIL, (), EVIL),))
     for report in (explained, replace(REPLAY, origin=origin, rejection=rejected)):
         page = Page(html(report))
-        kinds = [given.get("type") for tag, given in page.tags if tag == "script"]
+        kinds = [attributes.get("type") for tag, attributes in page.tags if tag == "script"]
         assert kinds[-1] is None and set(kinds[:-1]) <= {"application/json"}
 
 

@@ -46,17 +46,17 @@ def test_a_report_breaks_between_words(name: str) -> None:
     words, heads = set(plain_text(blocks(report, 1)).split()), set(heads_of(report))
     for width in WIDTHS if name == "check" else range(40, 201, 16):
         text = shown(report, width)
-        found = {word.replace("\u202f", ",") for word in text.split()} - {"\\"}
+        in_text = {word.replace("\u202f", ",") for word in text.split()} - {"\\"}
         whole = {word.replace("\u202f", ",") for word in words}
-        assert whole - heads <= found, "where columns do not fit, only their heads may be left out"
-        assert all(word.removesuffix(":") in " ".join(whole) for word in found - whole), width
+        assert whole - heads <= in_text, "where columns do not fit, only their heads may be left out"
+        assert all(word.removesuffix(":") in " ".join(whole) for word in in_text - whole), width
         long = [line for line in text.splitlines() if len(line.rstrip()) > width]
         assert all(len(line.split()) <= 2 for line in long), (width, long)
 
 
 def test_a_command_can_still_be_copied() -> None:
-    told = lines(f"{'':6}next      elrcheck explain {'runs/' * 12}P-1.trace.json", 60, 16)
-    assert told[0] == "      next      elrcheck explain \\" and told[1].startswith(" " * 16 + "runs/")
+    broken = lines(f"{'':6}next      elrcheck explain {'runs/' * 12}P-1.trace.json", 60, 16)
+    assert broken[0] == "      next      elrcheck explain \\" and broken[1].startswith(" " * 16 + "runs/")
     assert lines("  one two three four five six seven", 22) == ["  one two three four", "    five six seven"]
     assert lines("short", 40) == ["short"]
 

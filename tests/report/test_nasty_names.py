@@ -110,8 +110,8 @@ every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 
 @every_report
 def test_junit(report: Report) -> None:
-    found = JUnitXml.fromstring(render(report, "junit").encode("utf-8"))
-    failures = [case for suite in found for case in suite if case.result and not case.is_skipped]
+    parsed = JUnitXml.fromstring(render(report, "junit").encode("utf-8"))
+    failures = [case for suite in parsed for case in suite if case.result and not case.is_skipped]
     assert failures and all("\x01" not in case.name for case in failures)
     for case in failures:
         line = case._elem.get("line")

@@ -36,7 +36,7 @@ def test_every_page_is_sound_and_has_a_card_on_top(name: str) -> None:
     page = assert_sound(PAGES[name])
     text = html(PAGES[name])
     assert before(text, "<h1>", 'class="card ', '<main id="main">')
-    assert [given.get("aria-label") for _, given in page.tags].count("Summary") == 1
+    assert [attributes.get("aria-label") for _, attributes in page.tags].count("Summary") == 1
 
 
 def test_the_shortest_counterexample_is_first_and_open() -> None:
@@ -76,15 +76,15 @@ def test_a_gate_says_what_a_new_violation_means_and_folds_counts_behind_it() -> 
 
 
 def test_a_loss_in_a_sentence() -> None:
-    found = LOSS.properties[0]
-    assert sentence(found) == GONE and GONE in Page(html(LOSS)).text()
-    assert sentence(replace(found, counterexample=TRACE)) == (
+    violated = LOSS.properties[0]
+    assert sentence(violated) == GONE and GONE in Page(html(LOSS)).text()
+    assert sentence(replace(violated, counterexample=TRACE)) == (
         "After step 4 this is false: “Every committed record is in some log”."
     )
-    assert "never comes true" in sentence(replace(found, counterexample=replace(TRACE, loop=2)))
+    assert "never comes true" in sentence(replace(violated, counterexample=replace(TRACE, loop=2)))
     produce, *rest = LOST.steps
     untold = replace(LOST, steps=(replace(produce, changes=produce.changes[:-1]), *rest))
-    assert sentence(replace(found, counterexample=untold)).startswith("A committed record can be lost: ")
+    assert sentence(replace(violated, counterexample=untold)).startswith("A committed record can be lost: ")
     assert sentence(FULL.properties[1]) == ""
 
 
@@ -124,10 +124,10 @@ def test_the_page_opens_with_the_state_after_the_last_step() -> None:
     ],
 )
 def test_the_figures_of_a_card(name: str, figures: list[tuple[str, str]]) -> None:
-    shown = card(PAGES[name])
-    assert [(figure.value, figure.label) for figure in shown.figures][: len(figures)] == figures
-    assert name != "risk" or shown.sentences == ("After a crash, an acknowledged record can be lost.",)
-    assert ("not tried", "a reassignment, a fencing") in shown.lines or name != "check"
+    printed = card(PAGES[name])
+    assert [(figure.value, figure.label) for figure in printed.figures][: len(figures)] == figures
+    assert name != "risk" or printed.sentences == ("After a crash, an acknowledged record can be lost.",)
+    assert ("not tried", "a reassignment, a fencing") in printed.lines or name != "check"
 
 
 def test_a_sweep_has_the_style_of_the_other_pages() -> None:
@@ -142,8 +142,8 @@ def test_a_sweep_has_the_style_of_the_other_pages() -> None:
 
 @pytest.mark.parametrize("report", [*PAGES.values()], ids=list(PAGES))
 def test_no_two_landmarks_have_one_name(report: Report) -> None:
-    regions = [given for _, given in Page(html(report)).tags if given.get("role") == "region"]
-    names = [given.get("aria-label") or given.get("aria-labelledby") for given in regions]
+    regions = [attributes for _, attributes in Page(html(report)).tags if attributes.get("role") == "region"]
+    names = [attributes.get("aria-label") or attributes.get("aria-labelledby") for attributes in regions]
     assert len(names) == len(set(names))
 
 

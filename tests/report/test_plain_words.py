@@ -43,5 +43,5 @@ def test_how_old_a_kept_answer_is() -> None:
     assert aged(hours=-1) == "answer of 2026-01-02T01:00:00+00:00, from the store", "another clock"
     one, two = (KeptOrigin(f"2020-01-0{day}T00:00:00+00:00", str(day)) for day in (1, 2))
     assert from_store_of([]) is None and from_store_of([one]) == from_store(one)
-    said = str(from_store_of([two, one]))
-    assert re.fullmatch(r"2 answers from the store, the oldest an answer of \d+ days ago", said)
+    words = str(from_store_of([two, one]))
+    assert re.fullmatch(r"2 answers from the store, the oldest an answer of \d+ days ago", words)

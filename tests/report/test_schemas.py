@@ -60,9 +60,9 @@ def test_what_is_committed_is_what_the_types_say() -> None:
 def test_an_unknown_property_is_refused_everywhere(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(COMMITTED[name])
     assert COMMITTED[name]["$schema"] == DIALECT and COMMITTED[name]["title"]
-    found = list(objects(COMMITTED[name]))
-    assert found
-    for part in found:
+    definitions = list(objects(COMMITTED[name]))
+    assert definitions
+    for part in definitions:
         closed = part.get("additionalProperties")
         assert name in OPEN or closed is False or (isinstance(closed, dict) and "properties" not in part)
 
@@ -88,8 +88,8 @@ Read = Callable[..., Any]
 def read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Read:
     monkeypatch.chdir(tmp_path)
 
-    def call(*argv: str, given: str = "") -> Any:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    def call(*argv: str, piped: str = "") -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))
         run(cli, ["--no-progress", *argv])
         return json.loads(capsys.readouterr().out)
 
@@ -134,11 +134,11 @@ def test_a_run_its_report_and_its_trace(read: Read, tmp_path: Path) -> None:
         document["states"][0]["partition"]["isrs"] = []
         with pytest.raises(jsonschema.ValidationError):
             checked("trace", document)
-    found = read("runs", "--format", "json")
-    checked("runs", found)
-    assert len(found) == 1
+    runs = read("runs", "--format", "json")
+    checked("runs", runs)
+    assert len(runs) == 1
     with pytest.raises(jsonschema.ValidationError):
-        checked("runs", [{**found[0], "kind": "lost"}])
+        checked("runs", [{**runs[0], "kind": "lost"}])
 
 
 QUESTION: Json = {
@@ -183,7 +183,7 @@ QUESTION: Json = {
 def test_what_if_asks_and_answers(read: Read, op: Json) -> None:
     question = {**QUESTION, "op": op}
     checked("what-if", question)
-    checked("what-if-answer", read("what-if", given=json.dumps(question)))
+    checked("what-if-answer", read("what-if", piped=json.dumps(question)))
 
 
 @pytest.mark.parametrize(

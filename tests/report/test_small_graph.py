@@ -73,12 +73,12 @@ def checked() -> CheckReport:
 
 def values_of(graph: SmallGraph) -> list[tuple[tuple[str, str], ...]]:
     """Every leaf of every state: those of the parent with what changed."""
-    found: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     for state in graph.states:
-        before = graph.initial if state.parent is None else found[state.parent]
+        before = graph.initial if state.parent is None else rows[state.parent]
         assert all(before[change.path] == change.old for change in state.changes)
-        found.append({**before, **{change.path: change.new for change in state.changes}})
-    return [tuple(values.items()) for values in found]
+        rows.append({**before, **{change.path: change.new for change in state.changes}})
+    return [tuple(values.items()) for values in rows]
 
 
 def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> None:
@@ -97,8 +97,8 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
         for label, after in plain.successors(state):
             if not plain.within(after):
                 continue
-            given = arguments(actions[label.action], label.args)
-            steps[shown(state), shown(after), Step(0, label.action, given).label] += 1
+            named = arguments(actions[label.action], label.args)
+            steps[shown(state), shown(after), Step(0, label.action, named).label] += 1
             if after not in depth:
                 depth[after] = depth[state] + 1
                 queue.append(after)
@@ -116,9 +116,9 @@ def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
     graph = checked.small_graph
     assert graph is not None and {path.property for path in graph.paths} >= {"P-11", "P-12"}
     for path in graph.paths:
-        found = next(p for p in checked.properties if p.id == path.property)
-        assert found.verdict == "violated" and found.counterexample is not None
-        labels = [step.label for step in found.counterexample.steps]
+        violated = next(p for p in checked.properties if p.id == path.property)
+        assert violated.verdict == "violated" and violated.counterexample is not None
+        labels = [step.label for step in violated.counterexample.steps]
         joined = {(s.source, s.target, s.label) for s in graph.steps}
         pairs = list(zip(path.states, path.states[1:], labels, strict=False))
         assert path.states[0] == 0 and len(labels) == len(pairs) and set(pairs) <= joined
@@ -163,8 +163,8 @@ def test_layers_are_ordered_to_cross_less() -> None:
 
 def test_parallel_steps_are_one_line_with_a_number() -> None:
     drawn = picture(GRAPH)
-    found = {(line.source, line.target): line for line in drawn.lines}
-    assert {ends: line.count for ends, line in found.items()} == {
+    lines = {(line.source, line.target): line for line in drawn.lines}
+    assert {ends: line.count for ends, line in lines.items()} == {
         (0, 1): 2,
         (0, 2): 1,
         (1, 3): 1,
@@ -179,10 +179,10 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
         ("replica", 2, ("Fetch",)),
         (MIXED, KINDS + 1, ()),
     ]
-    assert found[0, 1].style == keys["lifecycle"].style and found[2, 3].style == keys[MIXED].style
-    assert found[0, 1].title == "0 → 1\nCrash(b=1)\nKill(b=1)"
-    assert [ends for ends, line in found.items() if line.bad] == [(2, 3)]
-    assert [ends for ends, line in found.items() if line.on_way] == [(0, 1), (1, 3)]
+    assert lines[0, 1].style == keys["lifecycle"].style and lines[2, 3].style == keys[MIXED].style
+    assert lines[0, 1].title == "0 → 1\nCrash(b=1)\nKill(b=1)"
+    assert [ends for ends, line in lines.items() if line.bad] == [(2, 3)]
+    assert [ends for ends, line in lines.items() if line.on_way] == [(0, 1), (1, 3)]
     assert [(s.initial, s.bad, s.on_way) for s in drawn.spots] == [
         (True, False, True),
         (False, False, True),
@@ -236,7 +236,7 @@ def test_hostile_names_stay_text() -> None:
     names = {node.tag.removeprefix(SVG) for node in ElementTree.fromstring(to_svg(evil)).iter()}
     assert names == {"svg", "title", "style", "rect", "text", "g", "path", "circle"}
     page = Page(html(replace(EXPLORED, variant=EVIL, small_graph=evil)))
-    assert [given for tag, given in page.tags if tag == "script"] == [{}]
+    assert [attributes for tag, attributes in page.tags if tag == "script"] == [{}]
 
 
 # -------------------------------------------------------------------------------- the page

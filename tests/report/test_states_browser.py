@@ -109,16 +109,16 @@ def test_the_file_says_what_a_state_is_while_it_has_the_focus(
     assert report.small_graph is not None
     path = tmp_path / "states.svg"
     path.write_text(to_svg(report.small_graph), encoding="utf-8")
-    shown = (
+    script = (
         "return [...document.querySelectorAll('.said')]"
         ".filter(e => getComputedStyle(e).display !== 'none').map(e => e.id)"
     )
     for scheme in ("light", "dark"):
         browser.emulate(1280, 800, prefers_color_scheme=scheme)
         browser.open(path)
-        assert browser.run(shown) == []
+        assert browser.run(script) == []
         browser.run("document.getElementById('s7').focus()")
-        assert browser.run(shown) == ["t7"]
+        assert browser.run(script) == ["t7"]
         ink, back = browser.run(
             "return [getComputedStyle(document.querySelector('.said text')).fill,"
             " getComputedStyle(document.querySelector('.page')).fill]"

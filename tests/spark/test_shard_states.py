@@ -96,18 +96,18 @@ def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Ker
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_parts: bool) -> None:
-    wanted = Levels(program, tmp_path / "whole", whole)
+    expected = Levels(program, tmp_path / "whole", whole)
     levels = Levels(program, tmp_path / "hashed", hashed(program, bits, in_parts))
-    assert levels.facts == wanted.facts
-    assert wanted.in_parts == 0 and (levels.in_parts > 0) == in_parts
+    assert levels.facts == expected.facts
+    assert expected.in_parts == 0 and (levels.in_parts > 0) == in_parts
 
     again = hashed(program, bits)(levels.kernel, levels.crew)
     for level in levels.written:
         again.load(level, levels.files)
     assert again.level == levels.shard.level == DEPTH - 1
-    known = [rows for level in levels.written for rows in levels.files.read(level)]
+    blocks = [rows for level in levels.written for rows in levels.files.read(level)]
     again.begin()
-    assert all(again.states.insert(rows) for rows in known)
+    assert all(again.states.insert(rows) for rows in blocks)
     again.states.close_level()
     assert again.states.reserved == 0, "a shard that was read knows every state"
 

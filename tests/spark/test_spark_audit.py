@@ -51,17 +51,17 @@ def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession,
 
 @pytest.mark.slow
 def test_after_an_interruption_the_report_is_partial(spark: SparkSession) -> None:
-    said: list[str] = []
+    messages: list[str] = []
 
     class Noted(Silent):
         def stage(self, text: str) -> None:
-            said.append(text)
+            messages.append(text)
 
-    judging = lambda: any(text.startswith("[2/3]") for text in said)  # noqa: E731
+    judging = lambda: any(text.startswith("[2/3]") for text in messages)  # noqa: E731
     report = audit_in_session(spark, AuditRequest((LOST,)), Noted(), judging)
     assert report.interrupted and report.exit_code == 130 and report.timelines == ()
     assert 0 < report.records < 77
-    said.clear()
+    messages.clear()
     with pytest.raises(KeyboardInterrupt):
         audit_in_session(spark, AuditRequest((LOST,)), Noted(), lambda: True)
     assert audit_in_session(spark, AuditRequest((LOST,)), Silent()).records == 77

@@ -39,14 +39,14 @@ HANDOVER = {
 @pytest.mark.parametrize("name", HANDOVER)
 def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> None:
     program = lowered_protocol(protocol(name))
-    found, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
-    assert found == locally(program)
+    facts, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
+    assert facts == locally(program)
     assert len(search.costs) >= 2, "executors made several levels"
 
 
 @pytest.mark.slow
 def test_up_to_renaming(spark: SparkSession, tmp_path: Path) -> None:
     program = up_to_renaming(lowered_protocol(protocol("paxos_voting")))
-    found, search = on_spark(program, spark, tmp_path / "levels", 3, 40)
-    assert found == locally(program) and found["distinct"] == 686
+    facts, search = on_spark(program, spark, tmp_path / "levels", 3, 40)
+    assert facts == locally(program) and facts["distinct"] == 686
     assert len(search.costs) >= 2

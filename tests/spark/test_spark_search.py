@@ -53,8 +53,8 @@ def compare(
 ) -> Any:
     variant, scope, handover = pair
     program = lowered(variant, scope)
-    found, search = on_spark(program, session, folder / "levels", partitions, handover, tasks, **options)
-    assert found == locally(program)
+    actual, search = on_spark(program, session, folder / "levels", partitions, handover, tasks, **options)
+    assert actual == locally(program)
     assert len(search.costs) >= 4, "several levels were made on Spark"
     return search
 
@@ -77,9 +77,9 @@ def test_as_the_local_engine_in_three_partitions(spark: SparkSession, tmp_path: 
 
 def test_a_violation_and_its_trace(spark: SparkSession, tmp_path: Path) -> None:
     program = lowered("legacy", "two-brokers")
-    found, search = on_spark(program, spark, tmp_path, 2, 4, stop="first")
-    assert found == locally(program, stop="first")
-    assert any(program.program.checks[check].kind == "always" for check in found["first"])
+    actual, search = on_spark(program, spark, tmp_path, 2, 4, stop="first")
+    assert actual == locally(program, stop="first")
+    assert any(program.program.checks[check].kind == "always" for check in actual["first"])
     assert search.costs
 
 
@@ -147,12 +147,12 @@ def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[LevelTasks],
 @pytest.mark.slow
 def test_a_level_made_twice_is_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark may run any task again, also after it has succeeded; each attempt reports the same."""
-    made = LevelExchange.level
+    original = LevelExchange.level
     twice: list[tuple[list[ShardReport], list[ShardReport]]] = []
 
     def level(self: LevelExchange, tasks: LevelTasks, stop: Callable[[], str | None]) -> list[ShardReport]:
-        reports = made(self, tasks, stop)
-        twice.append((reports, made(self, tasks, stop)))
+        reports = original(self, tasks, stop)
+        twice.append((reports, original(self, tasks, stop)))
         return reports
 
     monkeypatch.setattr(LevelExchange, "level", level)

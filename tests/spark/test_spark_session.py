@@ -150,9 +150,9 @@ def test_yarn_wants_its_configuration() -> None:
 
 def test_the_users_properties_win() -> None:
     choice = SparkChoice(master="local[4]", threads=2, conf=parse_conf(["spark.task.cpus=1", "spark.a=b=c"]))
-    made = properties(choice, parse_master(choice.master))
-    assert (made["spark.task.cpus"], made["spark.a"]) == ("1", "b=c")
-    assert (made["spark.sql.adaptive.enabled"], made["spark.ui.enabled"]) == ("false", "false")
+    merged = properties(choice, parse_master(choice.master))
+    assert (merged["spark.task.cpus"], merged["spark.a"]) == ("1", "b=c")
+    assert (merged["spark.sql.adaptive.enabled"], merged["spark.ui.enabled"]) == ("false", "false")
     assert properties(SparkChoice(threads=3), parse_master("local[*]"))["spark.task.cpus"] == "3"
 
 

@@ -36,8 +36,8 @@ from elrcheck.explorer.store.stored_levels import StoredLevels
     ],
 )
 def test_locations(text: str, scheme: str, path: str) -> None:
-    found = parse_location(text, {})
-    assert (found.scheme, found.path, found.text) == (scheme, path, text)
+    location = parse_location(text, {})
+    assert (location.scheme, location.path, location.text) == (scheme, path, text)
 
 
 def test_a_relative_path_is_seen_from_here() -> None:
@@ -50,8 +50,8 @@ def test_the_endpoint_comes_from_the_uri_then_from_the_environment() -> None:
         "endpoint_override": "http://here:1",
         "region": "eu-west-1",
     }
-    asked = parse_location("s3://b/k?endpoint_override=http%3A%2F%2Fthere:2", env)
-    assert (dict(asked.options)["endpoint_override"], asked.path) == ("http://there:2", "b/k")
+    location = parse_location("s3://b/k?endpoint_override=http%3A%2F%2Fthere:2", env)
+    assert (dict(location.options)["endpoint_override"], location.path) == ("http://there:2", "b/k")
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> Told:
 
 
 def partition(**more: object) -> Told:
-    told = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
-    told |= {"leaderEpoch": 0, "partitionEpoch": 0}
-    return ("PARTITION_RECORD", 2, told | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
+    values = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
+    values |= {"leaderEpoch": 0, "partitionEpoch": 0}
+    return ("PARTITION_RECORD", 2, values | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
 
 
 def change(**more: object) -> Told:
@@ -50,9 +50,9 @@ def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT
     """A segment; each step is a batch."""
     content, base = b"", 0
     for step in steps:
-        told: tuple[Told, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
-        content += told_batch(base, told, time=1_000 + base)
-        base += len(told)
+        batch: tuple[Told, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
+        content += told_batch(base, batch, time=1_000 + base)
+        base += len(batch)
     path = tmp_path / name
     path.write_bytes(content)
     return path

@@ -17,4 +17,4 @@ _VIOLATIONS = (
 def violations(browser: Browser) -> list[str]:
     """What axe finds in the page as it is now."""
     browser.run(AXE.read_text(encoding="utf-8"))
-    return [str(found) for found in browser.run_async(_VIOLATIONS)]
+    return [str(violation) for violation in browser.run_async(_VIOLATIONS)]

@@ -104,19 +104,19 @@ class CoverageSearch:
                 raise NotEnabled("the budgets allow it")
             self.coverage.fired[label.action] += 1
         self._keep()
-        known, level = {first}, [first]
-        while level and len(known) < max_states:
+        visited, level = {first}, [first]
+        while level and len(visited) < max_states:
             fresh = []
             for state in level:
-                for found in self._successors(config, state, steps):
-                    before = len(known)
-                    known.add(found)  # hash each state only once: hashing dominates the cost
-                    if len(known) > before:
-                        fresh.append(found)
-                if len(known) >= max_states:
+                for successor in self._successors(config, state, steps):
+                    before = len(visited)
+                    visited.add(successor)  # hash each state only once: hashing dominates the cost
+                    if len(visited) > before:
+                        fresh.append(successor)
+                if len(visited) >= max_states:
                     break
             level = fresh
-        self.coverage.states += len(known)
+        self.coverage.states += len(visited)
         self.coverage.complete &= not level
         self._sum()
         return self.coverage
@@ -179,20 +179,20 @@ class CoverageSearch:
 
 def _dispatching(spaces: Mapping[str, dict[str, Any]]) -> dict[str, Callable[..., object]]:
     """Copies of the operators that only choose another (`@dispatch`): they have no condition to probe."""
-    found = {
+    dispatching = {
         name: value
         for space in spaces.values()
         for name, value in space.items()
         if isinstance(role := getattr(value, "__elr_role__", None), Role) and role.kind == "dispatch"
     }
-    return {name: FunctionType(one.__code__, spaces[one.__module__]) for name, one in found.items()}
+    return {name: FunctionType(one.__code__, spaces[one.__module__]) for name, one in dispatching.items()}
 
 
 class _Probes(ast.NodeTransformer):
     """Wraps each condition in a probe and appends it to `found`; its index there is its number."""
 
-    def __init__(self, fn: Fn, indent: int, found: list[Condition]) -> None:
-        self.fn, self.indent, self.found = fn, indent, found
+    def __init__(self, fn: Fn, indent: int, conditions: list[Condition]) -> None:
+        self.fn, self.indent, self.found = fn, indent, conditions
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None  # annotations would be evaluated when the copy is compiled

@@ -57,19 +57,19 @@ class Browser:
 
     def press(self, selector: str, *keys: str) -> None:
         """Keys with the focus on an element."""
-        found = self.call("POST", "/element", {"using": "css selector", "value": selector})[_ELEMENT]
+        element = self.call("POST", "/element", {"using": "css selector", "value": selector})[_ELEMENT]
         for key in keys:
-            self.call("POST", f"/element/{found}/value", {"text": KEYS.get(key, key)})
+            self.call("POST", f"/element/{element}/value", {"text": KEYS.get(key, key)})
 
     def type(self, *keys: str) -> None:
         """Keys where the focus is."""
         for key in keys:
-            found = self.call("GET", "/element/active")[_ELEMENT]
-            self.call("POST", f"/element/{found}/value", {"text": KEYS.get(key, key)})
+            element = self.call("GET", "/element/active")[_ELEMENT]
+            self.call("POST", f"/element/{element}/value", {"text": KEYS.get(key, key)})
 
     def click(self, selector: str) -> None:
-        found = self.call("POST", "/element", {"using": "css selector", "value": selector})[_ELEMENT]
-        self.call("POST", f"/element/{found}/click", {})
+        element = self.call("POST", "/element", {"using": "css selector", "value": selector})[_ELEMENT]
+        self.call("POST", f"/element/{element}/click", {})
 
     def emulate(self, width: int, height: int, **features: str) -> None:
         """The width of a phone is less than a window may be; features as `prefers-color-scheme`."""
@@ -101,9 +101,9 @@ def open_browser() -> Iterator[Browser]:
     try:
         _wait_for(f"{address}/status")
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        wanted = {"goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}
-        made = Browser(address).call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
-        browser = Browser(f"{address}/session/{made['sessionId']}")
+        capabilities = {"goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}
+        session = Browser(address).call("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
+        browser = Browser(f"{address}/session/{session['sessionId']}")
         try:
             yield browser
         finally:

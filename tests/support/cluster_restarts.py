@@ -110,8 +110,8 @@ class Cluster:
     def change(self, p: int, isr: tuple[int, ...] | None, leader: int | None) -> bytes:
         rest = self._rest.get((isr, leader))
         if rest is None:
-            told = {name: value for name, value in (("isr", isr), ("leader", leader)) if value is not None}
-            whole = record_value(("PARTITION_CHANGE_RECORD", 2, {"topicId": ONLINE} | told))
+            values = {name: value for name, value in (("isr", isr), ("leader", leader)) if value is not None}
+            whole = record_value(("PARTITION_CHANGE_RECORD", 2, {"topicId": ONLINE} | values))
             rest = self._rest[isr, leader] = whole[len(CHANGE) + len(self.names[p]) :]
         return CHANGE + self.names[p] + rest
 
@@ -131,8 +131,8 @@ def written_restarts(folder: Path, cluster: Cluster, records: int) -> Path:
     return path
 
 
-def _values(*told: Told) -> list[bytes]:
-    return [record_value(each) for each in told]
+def _values(*steps: Told) -> list[bytes]:
+    return [record_value(each) for each in steps]
 
 
 def _topic(partition: int) -> bytes:

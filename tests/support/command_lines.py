@@ -42,7 +42,7 @@ def simple_commands(text: str) -> tuple[Simple, ...]:
     text = re.sub(r"(?<=\S)#", HASH, text.replace("\\\n", " "))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
-    found: list[Simple] = []
+    commands: list[Simple] = []
     before, skips, redirected = "", False, False
     words: list[str] = []
     for word in [*lexer, ";"]:
@@ -54,9 +54,9 @@ def simple_commands(text: str) -> tuple[Simple, ...]:
             skips = redirected = True
         else:
             if words:
-                found.append(_simple(before, words, redirected))
+                commands.append(_simple(before, words, redirected))
             before, words, redirected = word, [], False
-    return tuple(found)
+    return tuple(commands)
 
 
 def _simple(before: str, words: list[str], redirected: bool) -> Simple:

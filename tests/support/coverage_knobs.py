@@ -21,6 +21,6 @@ SETTINGS = {"min_isr_changes": 2, "feature_changes": 1, "fences": 1, **QUIET}
 
 
 def variant(name: str) -> dict[str, Any]:
-    found = variant_named(name)
-    assert found is not None
-    return found.knobs
+    configured = variant_named(name)
+    assert configured is not None
+    return configured.knobs

@@ -106,11 +106,11 @@ class FakeKafka:
             partition = kafka_of(now.controller.partition, now.directories)
             if self.reverses and before.isr != now.controller.partition.isr:
                 isr = partition.isr[::-1]
-            kept = isr if frozenset(isr) == frozenset(partition.isr) else partition.isr
+            ordered = isr if frozenset(isr) == frozenset(partition.isr) else partition.isr
             settings = now.controller.settings
             least = min_isr_in_effect(now)
-            isr = kept
-            answers.append(StepAnswer(error, replace(partition, isr=kept), brokers, least, settings.elr_enabled))
+            isr = ordered
+            answers.append(StepAnswer(error, replace(partition, isr=ordered), brokers, least, settings.elr_enabled))
         return answers
 
 

@@ -88,11 +88,11 @@ class FeatureSample:
     @cached_property
     def cases(self) -> list[tuple[Any, Steps]]:
         """The states and their steps. A state that plain Python cannot read is left out."""
-        found = [*reachable(self.plain, self.size.reachable, seed=7), *self._enabling()]
+        states = [*reachable(self.plain, self.size.reachable, seed=7), *self._enabling()]
         for seed in range(self.size.near):
-            found += perturbed(self.lowered, found, seed)
-        found += self._deciding()
-        read = [(state, self._steps(state)) for state in dict.fromkeys(found)]
+            states += perturbed(self.lowered, states, seed)
+        states += self._deciding()
+        read = [(state, self._steps(state)) for state in dict.fromkeys(states)]
         cases = [(state, steps) for state, steps in read if steps is not None]
         assert len(cases) >= 0.5 * len(read), "most near misses name a record or a replica that is not there"
         return cases
@@ -166,8 +166,8 @@ class FeatureSample:
         solver = self._solver()
         for fn in self.model.checks:
             holds = None if fn.is_step else self.transitions.holds(fn)
-            for wanted in () if holds is None else (z3.Not(holds), holds):
-                if solver.check(wanted) == z3.sat:
+            for goal in () if holds is None else (z3.Not(holds), holds):
+                if solver.check(goal) == z3.sat:
                     yield self.transitions.read(solver.model(), self.transitions.now)
                 else:
                     self.constant.add(fn.name)

@@ -56,14 +56,14 @@ def sections(document: str) -> dict[str, str]:
 
 def blocks(document: str) -> list[Block]:
     """The shell blocks in order; a text block belongs to the shell block before it."""
-    found: list[Block] = []
+    parsed: list[Block] = []
     for language, body in FENCE.findall(document):
         if language == "sh":
-            found.append(Block(tuple(commands(body))))
-        elif language == "text" and found:
+            parsed.append(Block(tuple(commands(body))))
+        elif language == "text" and parsed:
             lines = tuple(" ".join(line.split()) for line in body.splitlines())
-            found[-1] = Block(found[-1].commands, found[-1].quoted + lines)
-    return found
+            parsed[-1] = Block(parsed[-1].commands, parsed[-1].quoted + lines)
+    return parsed
 
 
 def commands(body: str) -> Iterator[Command]:
@@ -104,17 +104,17 @@ def environment(folder: Path, added: Mapping[str, str] | None = None) -> dict[st
         tools.mkdir(exist_ok=True)
         (tools / "jq").write_text(JQ.format(python=sys.executable), encoding="utf-8")
         (tools / "jq").chmod(0o755)
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("ELRCHECK_", "GITHUB_", "PYTHONPATH"))}
-    path = os.pathsep.join((str(BINARIES), kept["PATH"], str(tools)))
-    return {**kept, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120", **(added or {})}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("ELRCHECK_", "GITHUB_", "PYTHONPATH"))}
+    path = os.pathsep.join((str(BINARIES), inherited["PATH"], str(tools)))
+    return {**inherited, "PATH": path, "NO_COLOR": "1", "COLUMNS": "120", **(added or {})}
 
 
-def follow(found: Sequence[Block], folder: Path, env: Mapping[str, str], timeout: float = 900) -> None:
+def follow(steps: Sequence[Block], folder: Path, env: Mapping[str, str], timeout: float = 900) -> None:
     """Runs the blocks as a reader types them into one shell; asserts exit codes and quoted lines.
 
     After each command the shell says which it was and how it ended; it stops at a code nobody announced.
     """
-    listed = [(block, command) for block in found for command in block.commands]
+    listed = [(block, command) for block in steps for command in block.commands]
     script = "".join(
         f'{command.text}\nended=$?; echo; echo "{MARK} {i} $ended"\n'
         f"case $ended in {'|'.join(map(str, sorted(command.codes)))}) ;; *) exit 99;; esac\n"
@@ -134,10 +134,10 @@ def follow(found: Sequence[Block], folder: Path, env: Mapping[str, str], timeout
     printed = dict(zip(map(int, parts[1::3]), parts[::3], strict=False))
     codes = dict(zip(map(int, parts[1::3]), map(int, parts[2::3]), strict=True))
     for i, (_, command) in enumerate(listed):
-        said = f"$ {command.text}\n{printed.get(i, parts[-1])[-6000:]}"
-        assert codes.get(i) in command.codes, f"exit {codes.get(i)}, not {sorted(command.codes)}\n{said}"
-        assert "Traceback" not in printed[i], said
-    for block in found:
+        message = f"$ {command.text}\n{printed.get(i, parts[-1])[-6000:]}"
+        assert codes.get(i) in command.codes, f"exit {codes.get(i)}, not {sorted(command.codes)}\n{message}"
+        assert "Traceback" not in printed[i], message
+    for block in steps:
         numbers = [i for i, (owner, _) in enumerate(listed) if owner is block]
         assert_quoted(block.quoted, "".join(printed[i] for i in numbers))
 
@@ -148,5 +148,7 @@ def assert_quoted(quoted: tuple[str, ...], printed: str) -> None:
     for line in quoted:
         if line not in ("..", ""):
             begun = line.removesuffix("..")
-            said = f"not printed (any more, or not here): {line}\n{printed[-6000:]}"
-            assert any(found == line or (begun != line and found.startswith(begun)) for found in lines), said
+            message = f"not printed (any more, or not here): {line}\n{printed[-6000:]}"
+            assert any(
+                printed_line == line or (begun != line and printed_line.startswith(begun)) for printed_line in lines
+            ), message

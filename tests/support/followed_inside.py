@@ -31,7 +31,7 @@ def load_model_once(*parts: ModuleType, lazily: bool = False) -> Model:
     return load_model(*parts, lazily=lazily)
 
 
-def follow_inside(found: Sequence[Block], folder: Path) -> list[str]:
+def follow_inside(steps: Sequence[Block], folder: Path) -> list[str]:
     """Runs the blocks in this process; asserts exit codes and quoted lines; returns what is printed.
 
     Each element is of one command. Commands are pipelines; ValueError for what only a shell can do.
@@ -44,13 +44,13 @@ def follow_inside(found: Sequence[Block], folder: Path) -> list[str]:
         patch.setenv("NO_COLOR", "1")
         patch.setenv("COLUMNS", "120")
         patch.setattr(modules, "load_model", load_model_once)
-        for block in found:
+        for block in steps:
             first = len(printed)
             for command in block.commands:
                 code, text = _pipeline(command.text, patch)
-                said = f"$ {command.text}\n{text[-6000:]}"
-                assert code in command.codes, f"exit {code}, not {sorted(command.codes)}\n{said}"
-                assert "Traceback" not in text, said
+                message = f"$ {command.text}\n{text[-6000:]}"
+                assert code in command.codes, f"exit {code}, not {sorted(command.codes)}\n{message}"
+                assert "Traceback" not in text, message
                 printed.append(text)
             assert_quoted(block.quoted, "".join(printed[first:]))
     return printed
@@ -80,9 +80,9 @@ def _inside(simple: Simple, data: bytes, patch: pytest.MonkeyPatch) -> tuple[int
 
 def _outside(simple: Simple, data: bytes) -> tuple[int, bytes, str]:
     if simple.words[0] == "jq":
-        found = json.loads(data)
+        value = json.loads(data)
         for key in simple.words[1].strip(".").split("."):
-            found = found[key]
-        return 0, (json.dumps(found) + "\n").encode(), ""
+            value = value[key]
+        return 0, (json.dumps(value) + "\n").encode(), ""
     done = subprocess.run(simple.words, input=data, capture_output=True, check=False, timeout=300)
     return done.returncode, done.stdout, done.stderr.decode()

@@ -36,11 +36,11 @@ class Page(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        assert len(given) == len(attrs), "an attribute is given twice"
+        attributes = dict(attrs)
+        assert len(attributes) == len(attrs), "an attribute is given twice"
         assert tag not in ("iframe", "object", "embed", "base", "form", "img")
-        assert not any(name.startswith("on") or name == "style" for name in given), "forbidden by the policy"
-        self.tags.append((tag, given))
+        assert not any(name.startswith("on") or name == "style" for name in attributes), "forbidden by the policy"
+        self.tags.append((tag, attributes))
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
     def all(self, name: str) -> list[str]:
         """The values of an attribute."""
-        return [given[name] or "" for _, given in self.tags if name in given]
+        return [attributes[name] or "" for _, attributes in self.tags if name in attributes]
 
     def text(self, tag: str = "body") -> str:
         return " ".join("".join(self.within[tag]).split())
@@ -78,12 +78,16 @@ def assert_sound(report: Report) -> Page:
     anchors = [href[1:].partition("/")[0] for href in page.all("href") if href.startswith("#")]
     assert {*anchors, *page.all("aria-labelledby")} <= set(ids)
     assert len(anchors) + 1 == len(page.all("href")), "besides anchors only the empty icon"
-    assert all(given.get("scope") in ("row", "col") for tag, given in page.tags if tag == "th")
-    assert all("aria-labelledby" in given or given.get("aria-hidden") for tag, given in page.tags if tag == "svg")
+    assert all(attributes.get("scope") in ("row", "col") for tag, attributes in page.tags if tag == "th")
     assert all(
-        "aria-label" in given or "aria-labelledby" in given
-        for _, given in page.tags
-        if "role" in given and given["role"] in ("region", "group")
+        "aria-labelledby" in attributes or attributes.get("aria-hidden")
+        for tag, attributes in page.tags
+        if tag == "svg"
+    )
+    assert all(
+        "aria-label" in attributes or "aria-labelledby" in attributes
+        for _, attributes in page.tags
+        if "role" in attributes and attributes["role"] in ("region", "group")
     )
     assert [tag for tag, _ in page.tags].count("h1") == 1 and ("html", {"lang": "en"}) in page.tags
     assert "http:" not in text and "https:" not in text and "url(" not in text

@@ -21,9 +21,9 @@ def topic(name: str, *partitions: Answer, error: int = 0) -> dict[str, Any]:
 
 
 def partition(number: int = 0, replicas: Sequence[int] = (0, 1, 2), leader: int = 0, **more: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"isr_nodes": list(replicas), "eligible_leader_replicas": None, "last_known_elr": None}
-    told |= {"leader_epoch": 3, "offline_replicas": [], "error_code": 0}
-    return {"partition_index": number, "leader_id": leader, "replica_nodes": list(replicas), **told, **more}
+    values: dict[str, Any] = {"isr_nodes": list(replicas), "eligible_leader_replicas": None, "last_known_elr": None}
+    values |= {"leader_epoch": 3, "offline_replicas": [], "error_code": 0}
+    return {"partition_index": number, "leader_id": leader, "replica_nodes": list(replicas), **values, **more}
 
 
 def shrunk(isr: Sequence[int], elr: Sequence[int], **more: Any) -> dict[str, Any]:
@@ -63,27 +63,27 @@ class FakeCluster:
 
     def features(self) -> Answer:
         self._note("features")
-        found = {"metadata.version": {"supported": (1, self.level), "finalized": (self.level, self.level)}}
+        levels = {"metadata.version": {"supported": (1, self.level), "finalized": (self.level, self.level)}}
         if self.elr is not None:
-            found["eligible.leader.replicas.version"] = {"supported": (0, 1)}
+            levels["eligible.leader.replicas.version"] = {"supported": (0, 1)}
             if self.elr:
-                found["eligible.leader.replicas.version"]["finalized"] = (self.elr, self.elr)
-        return found
+                levels["eligible.leader.replicas.version"]["finalized"] = (self.elr, self.elr)
+        return levels
 
     def cluster(self) -> Answer:
         self._note("cluster")
-        told = [{"broker_id": broker, "is_fenced": fenced} for broker, fenced in self.brokers.items()]
+        described = [{"broker_id": broker, "is_fenced": fenced} for broker, fenced in self.brokers.items()]
         if self.elr is None:  # older than 4.0
-            told = [{"broker_id": each["broker_id"]} for each in told if not each["is_fenced"]]
-        return {"cluster_id": "MkU3OEVBNTcwNTJENDM2Qk", "brokers": told}
+            described = [{"broker_id": each["broker_id"]} for each in described if not each["is_fenced"]]
+        return {"cluster_id": "MkU3OEVBNTcwNTJENDM2Qk", "brokers": described}
 
     def quorum(self) -> Answer:
         self._note("quorum")
         now = 1_790_000_000_000
         observers = [{"replica_id": b, "last_caught_up_timestamp": now - self.lag.get(b, 200)} for b in self.brokers]
         voters = [{"replica_id": 100, "last_caught_up_timestamp": now}]
-        told = {"leader_id": 100, "high_watermark": 512, "current_voters": voters, "observers": observers}
-        return {"topics": [{"partitions": [told]}]}
+        described = {"leader_id": 100, "high_watermark": 512, "current_voters": voters, "observers": observers}
+        return {"topics": [{"partitions": [described]}]}
 
     def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
         self._note("partitions")
@@ -91,11 +91,11 @@ class FakeCluster:
         places = [(t["name"], p["partition_index"]) for t, p in every]
         start = 0 if cursor is None else places.index((cursor["topic_name"], cursor["partition_index"]))
         end = start + min(limit, self.page)
-        told = [{**t, "partitions": [p]} for t, p in every[start:end]]
+        described = [{**t, "partitions": [p]} for t, p in every[start:end]]
         after = None
         if end < len(every):
             after = {"topic_name": places[end][0], "partition_index": places[end][1]}
-        return {"topics": told, "next_cursor": after}
+        return {"topics": described, "next_cursor": after}
 
     def topics(self) -> Sequence[Answer]:
         self._note("topics")

@@ -22,8 +22,8 @@ LEVELS = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVer
 
 
 def broker(version: int, number: int, **more: object) -> Told:
-    told = {"brokerId": number, "incarnationId": U, "brokerEpoch": 9, "endPoints": [PORT], "rack": None}
-    return ("REGISTER_BROKER_RECORD", version, told | {"features": [LEVELS]} | more)
+    values = {"brokerId": number, "incarnationId": U, "brokerEpoch": 9, "endPoints": [PORT], "rack": None}
+    return ("REGISTER_BROKER_RECORD", version, values | {"features": [LEVELS]} | more)
 
 
 def change(version: int, **more: object) -> Told:
@@ -108,7 +108,7 @@ SNAPSHOT_TOLD = (*START[1:4], *BROKERS[2:], *TOPICS)
 def written_here() -> dict[str, bytes]:
     """The two files, as log_writer makes them."""
     segment = leader_change(0, 1, TIME, 100) + b"".join(
-        told_batch(base, told, 1, TIME + base) for base, told in SEGMENT_TOLD
+        told_batch(base, steps, 1, TIME + base) for base, steps in SEGMENT_TOLD
     )
     snapshot = snapshot_header(0, 1, TIME, TIME + 16) + told_batch(1, SNAPSHOT_TOLD, 1, TIME)
     return {SEGMENT: segment, SNAPSHOT: snapshot + snapshot_footer(1 + len(SNAPSHOT_TOLD), 1, TIME)}
@@ -121,9 +121,9 @@ def written_by_kafka() -> dict[str, bytes]:
 
     jars = jars_or_skip(KAFKA)
 
-    def values(told: tuple[Told, ...]) -> str:
+    def values(steps: tuple[Told, ...]) -> str:
         lines = []
-        for name, version, fields in told:
+        for name, version, fields in steps:
             kind = BY_NAME[name]
             written = (field for field in kind.fields if field.since <= version)
             every = {field.name: fields.get(field.name, field.otherwise) for field in written}
@@ -131,7 +131,7 @@ def written_by_kafka() -> dict[str, bytes]:
         return ",".join(answer.split(" ", 1)[0] for answer in asked(jars, lines))
 
     lines = [f"leader 0 1 {TIME} 100"]
-    lines += [f"batch {base} 1 {TIME + base} {values(told)}" for base, told in SEGMENT_TOLD]
+    lines += [f"batch {base} 1 {TIME + base} {values(batch)}" for base, batch in SEGMENT_TOLD]
     lines += [f"header 0 1 {TIME} {TIME + 16}", f"batch 1 1 {TIME} {values(SNAPSHOT_TOLD)}"]
     lines.append(f"footer {1 + len(SNAPSHOT_TOLD)} 1 {TIME} -")
     answers = [bytes.fromhex(answer) for answer in asked(jars, lines)]

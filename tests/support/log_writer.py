@@ -35,19 +35,19 @@ CODES = {
 
 
 def unsigned_varint(value: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*encoded, value])
 
 
 def varlong(value: int) -> bytes:
     return unsigned_varint((value << 1) ^ (value >> 63) & (1 << 64) - 1)
 
 
-def record_value(told: Told) -> bytes:
-    name, version, fields = told
+def record_value(step: Told) -> bytes:
+    name, version, fields = step
     kind = BY_NAME[name]
     frame = unsigned_varint(1) + unsigned_varint(kind.key) + unsigned_varint(version)
     return frame + _struct(kind.fields, version, fields)
@@ -119,8 +119,8 @@ def batch(
     return bytes(raw)
 
 
-def told_batch(base: int, told: Sequence[Told], epoch: int = 1, time: int = 1_000) -> bytes:
-    return batch(base, [record_value(each) for each in told], epoch, time)
+def told_batch(base: int, steps: Sequence[Told], epoch: int = 1, time: int = 1_000) -> bytes:
+    return batch(base, [record_value(each) for each in steps], epoch, time)
 
 
 def leader_change(base: int, epoch: int, time: int, leader: int) -> bytes:

@@ -47,8 +47,8 @@ def written_at_random(folder: Path, chance: random.Random) -> None:
     folder.mkdir()
     topics = (("TOPIC_RECORD", 0, {"name": "t1", "topicId": U}),)
     parts = [partition(partitionId=n, topicId=topic) for topic in (T, U) for n in range(4)]
-    told = [*START, *topics, *parts]
-    batches = [told]
+    steps = [*START, *topics, *parts]
+    batches = [steps]
     batches += [
         [any_change(chance) if chance.random() < 0.8 else chance.choice(CLUSTER) for _ in range(chance.randrange(1, 9))]
         for _ in range(60)
@@ -67,7 +67,7 @@ def written_at_random(folder: Path, chance: random.Random) -> None:
     if chance.random() < 0.6:
         (folder / f"{0:020}.log").unlink()
         end = offsets[22]
-        content = snapshot_header(0, 1, 5, 4) + told_batch(1, told) + snapshot_footer(1 + len(told), 1, 5)
+        content = snapshot_header(0, 1, 5, 4) + told_batch(1, steps) + snapshot_footer(1 + len(steps), 1, 5)
         (folder / f"{end:020}-0000000001.checkpoint").write_bytes(content)
     last = folder / f"{offsets[40]:020}.log"
     last.write_bytes(last.read_bytes() + told_batch(base, parts)[: chance.randrange(1, 60)])

@@ -13,16 +13,16 @@ from elrcheck.lang.plain import PlainModel
 def reachable(plain: PlainModel, count: int, seed: int) -> list[Any]:
     """States along random walks."""
     rng = random.Random(seed)
-    found: dict[Any, None] = {}
-    while len(found) < count:
+    states: dict[Any, None] = {}
+    while len(states) < count:
         state = plain.initial()
         for _ in range(40):
             steps = [after for _, after in plain.successors(state) if plain.within(after)]
             if not steps:
                 break
             state = rng.choice(steps)
-            found[state] = None
-    return list(found)[:count]
+            states[state] = None
+    return list(states)[:count]
 
 
 def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
@@ -33,7 +33,7 @@ def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
     """
     rng = random.Random(seed)
     leaves = lowered.program.leaves
-    found = []
+    perturbations = []
     for state in states:
         values = list(lowered.encode(state))
         for _ in range(rng.randint(1, 3)):
@@ -42,5 +42,5 @@ def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
         near = lowered.decode(values)
         with contextlib.suppress(ValueError):
             lowered.encode(near)
-            found.append(near)
-    return found
+            perturbations.append(near)
+    return perturbations

@@ -72,12 +72,12 @@ def module_of(folder: Path, text: str) -> ModuleType:
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[name] = made
-    spec.loader.exec_module(made)
-    return made
+    imported = importlib.util.module_from_spec(spec)
+    sys.modules[name] = imported
+    spec.loader.exec_module(imported)
+    return imported
 
 
 def loaded(tmp_path: Path, body: str) -> tuple[Model, ModuleType]:
-    made = module(tmp_path, body)
-    return load(made.S, made.C, [made]), made
+    source = module(tmp_path, body)
+    return load(source.S, source.C, [source]), source

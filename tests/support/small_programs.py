@@ -71,10 +71,10 @@ def to_node(dag: Dag, recipe: Recipe) -> DagNode:
         return dag.const(args[0])
     nodes = [to_node(dag, arg) for arg in args]
     if op in ("land", "lor"):
-        made: DagNode = getattr(dag, op)(nodes)
-        return made
-    made = getattr(dag, op)(*nodes)
-    return made
+        combined: DagNode = getattr(dag, op)(nodes)
+        return combined
+    combined = getattr(dag, op)(*nodes)
+    return combined
 
 
 MEANING: dict[str, Callable[..., int]] = {
@@ -281,23 +281,23 @@ def naive_search(program: Program) -> Naive:
     return naive
 
 
-def _expand(program: Program, state: State, depth: int, found: Naive, credit: dict[State, int]) -> bool:
+def _expand(program: Program, state: State, depth: int, naive: Naive, credit: dict[State, int]) -> bool:
     enabled = False
     for index, instance in enumerate(program.instances):
         if not all(evaluate_all(instance.guards, state)):
             continue
         enabled = True
-        found.generated += 1
-        found.enabled[index] += 1
+        naive.generated += 1
+        naive.enabled[index] += 1
         if not all(evaluate_all(instance.within, state)):
-            found.cut[index] += 1
+            naive.cut[index] += 1
             continue
         after = list(state)
         for leaf, node in instance.updates.items():
             after[leaf] = evaluate_all((node,), state)[0]
         wrong = [i for i, leaf in enumerate(program.leaves) if not leaf.lo <= after[i] <= leaf.hi]
         for leaf in wrong:
-            found.overflow[leaf] = found.overflow.get(leaf, 0) + 1
+            naive.overflow[leaf] = naive.overflow.get(leaf, 0) + 1
         if wrong:
             continue
         for number, check in enumerate(program.checks):
@@ -305,9 +305,9 @@ def _expand(program: Program, state: State, depth: int, found: Naive, credit: di
                 node = instance.step_checks.get(number)
                 value = 1 if node is None else evaluate_all((node,), state)[0]
                 if value == check.hit_value:
-                    found.first.setdefault(number, depth + 1)
+                    naive.first.setdefault(number, depth + 1)
         successor = tuple(after)
-        found.steps.setdefault(state, set()).add(successor)
-        if successor not in found.states:
+        naive.steps.setdefault(state, set()).add(successor)
+        if successor not in naive.states:
             credit[successor] = min(index, credit.get(successor, index))
     return enabled

@@ -126,10 +126,10 @@ class Cluster:
         home = Path(str(find_spec("pyspark").origin)).parent  # type: ignore[union-attr]
         conf = self.folder / "conf"
         conf.mkdir(exist_ok=True)
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
         java = find_java(os.environ, cache_directory(os.environ))
         env = {
-            **kept,
+            **inherited,
             **({} if java.home is None else {"JAVA_HOME": str(java.home)}),
             "SPARK_HOME": str(home),
             "SPARK_CONF_DIR": str(conf),
@@ -174,9 +174,9 @@ def until(condition: Callable[[], T | None], otherwise: Callable[[], str], secon
     """Waits until the condition gives something; AssertionError with `otherwise` if it never does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
+        result = condition()
+        if result:
+            return result
         time.sleep(0.1)
     raise AssertionError(f"nothing within {seconds:.0f} s\n{otherwise()}")
 
@@ -187,12 +187,12 @@ def descendants(pid: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             children.setdefault(parent_of(int(entry.name)), []).append(int(entry.name))
-    found, waiting = [], [pid]
+    processes, waiting = [], [pid]
     while waiting:
         below = children.get(waiting.pop(), [])
-        found += below
+        processes += below
         waiting += below
-    return found
+    return processes
 
 
 def parent_of(pid: int) -> int:

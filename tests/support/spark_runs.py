@@ -106,14 +106,14 @@ def facts(search: Search, result: SearchResult) -> dict[str, Any]:
     }
 
 
-def locally(found: Lowered, stop: str = "complete") -> dict[str, Any]:
+def locally(program: Lowered, stop: str = "complete") -> dict[str, Any]:
     """The facts as the local engine finds them."""
-    search = Search(found.program, SearchSettings(workers=2, cache=KernelCache()))
+    search = Search(program.program, SearchSettings(workers=2, cache=KernelCache()))
     return facts(search, search.run(None, stop))
 
 
 def on_spark(
-    found: Lowered,
+    program: Lowered,
     session: SparkSession,
     folder: Path,
     partitions: int,
@@ -125,7 +125,7 @@ def on_spark(
 ) -> tuple[dict[str, Any], SparkSearch]:
     """The facts as a search on Spark finds them, and the search. sizes: see `Run`."""
     settings = SearchSettings(cache=KernelCache(), fingerprint=fingerprint, keeper=Folder(folder, []))
-    search = SparkSearch(found.program, session, settings, partitions, handover)
+    search = SparkSearch(program.program, session, settings, partitions, handover)
     search._run = replace(search._run, **sizes)
     search.tasks = tasks
     try:

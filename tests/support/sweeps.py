@@ -39,11 +39,11 @@ def answers_of(report: SweepReport) -> dict[int, dict[str, Any]]:
 
 def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str, Any]]:
     """The same, for every configuration of a grid, from a check of its own."""
-    found = {}
+    answers = {}
     for point in make_grid(request.selection, request.sweeps, request.grid).points:
         if point.selected is None:
             continue
-        asked = CheckRequest(
+        check = CheckRequest(
             selection=point.selection,
             workers=1,
             stop_at_first=request.stop_at_first,
@@ -51,10 +51,10 @@ def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str,
             properties=request.properties,
             run_dir=folder / str(point.number),
         )
-        report = run_check(asked, Silent())
-        found[point.number] = {
+        report = run_check(check, Silent())
+        answers[point.number] = {
             "verdict": report.verdict,
             **{name: getattr(report.search, name) for name in COUNTS},
             "properties": {p.id: (p.verdict, p.depth, p.conjunct) for p in report.properties},
         }
-    return found
+    return answers

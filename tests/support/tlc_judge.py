@@ -92,12 +92,12 @@ def assert_tlc_judges(
     every = model.checks
     names = list(model.state_fields)
     texts = Texts(model)
-    given = [texts.of(s) for s, _ in pairs]
+    sources = [texts.of(s) for s, _ in pairs]
     later = [texts.of(t) for _, t in pairs]
     after = ["{" + ", ".join(texts.of(t) for t in set(steps.values())) + "}" for _, steps in cases]
     lines = [
         *texts.definitions(),
-        f"From == {sequence(given)}",
+        f"From == {sequence(sources)}",
         f"Later == {sequence(later)}",
         f"After == {sequence(after)}",
         f"Ours == {sequence(sequence([shown(v) for v in row]) for row in ours)}",

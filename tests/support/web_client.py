@@ -52,12 +52,12 @@ class Client:
 @contextlib.contextmanager
 def serving(explorer: Explorer | None = None, **limits: Any) -> Iterator[Client]:
     """limits: of the server, `seconds` and `connections`."""
-    made = explorer or Explorer(NamedSelection(Selection("legacy", "two-brokers")))
-    server = WebServer(0, made, **limits)
+    served = explorer or Explorer(NamedSelection(Selection("legacy", "two-brokers")))
+    server = WebServer(0, served, **limits)
     server.start()
     try:
         yield Client(server)
     finally:
         server.shutdown()
         server.server_close()
-        made.close()
+        served.close()

@@ -62,10 +62,10 @@ class WireBroker:
         name = NAMES[key]
         self.heard.append(name)
         request = _message(f"{name}Request").decode(frame, version=version, header=True)
-        told = getattr(self, f"_{name}")(request, version)
-        if told is None:
+        answer_ = getattr(self, f"_{name}")(request, version)
+        if answer_ is None:
             return None
-        answer = _message(f"{name}Response")(version=version, **told)
+        answer = _message(f"{name}Response")(version=version, **answer_)
         answer.with_header(correlation_id=correlation)
         return bytes(answer.encode(header=True, framed=True))
 
@@ -73,11 +73,11 @@ class WireBroker:
         keys = [
             (key, 0, _message(f"{name}Request").max_version) for key, name in NAMES.items() if name not in self.lacks
         ]
-        told = self.cluster.features()
+        features = self.cluster.features()
         finalized = [
-            (name, each["finalized"][1], each["finalized"][0]) for name, each in told.items() if "finalized" in each
+            (name, each["finalized"][1], each["finalized"][0]) for name, each in features.items() if "finalized" in each
         ]
-        supported = [(name, *each["supported"]) for name, each in told.items()]
+        supported = [(name, *each["supported"]) for name, each in features.items()]
         more = {"supported_features": supported, "finalized_features_epoch": 5, "finalized_features": finalized}
         return {"error_code": 0, "api_keys": keys, "throttle_time_ms": 0} | (more if version >= 3 else {})
 
@@ -111,7 +111,7 @@ class WireBroker:
             )
             for each in self.cluster.topics()
         ]
-        wanted = request.topics is None
+        all_topics = request.topics is None
         first = self.heard.count("Metadata") <= 2  # the library's own request, then that for the controller
         controller = self.others[0][0] if self.others and first else 0
         return {
@@ -120,7 +120,7 @@ class WireBroker:
             "cluster_id": "c",
             "controller_id": controller,
             "error_code": 0,
-            "topics": topics if wanted else [],
+            "topics": topics if all_topics else [],
         }
 
     def _DescribeCluster(self, _: Any, version: int) -> dict[str, Any]:
@@ -133,8 +133,8 @@ class WireBroker:
         if cursor is not None:
             at = {"topic_name": cursor.topic_name, "partition_index": cursor.partition_index}
         names = [each.name for each in request.topics]
-        told = self.cluster.partitions(names, request.response_partition_limit, at)
-        following = told["next_cursor"]
+        described = self.cluster.partitions(names, request.response_partition_limit, at)
+        following = described["next_cursor"]
         topics = [
             (
                 0,
@@ -157,7 +157,7 @@ class WireBroker:
                 ],
                 UNKNOWN,
             )
-            for each in told["topics"]
+            for each in described["topics"]
         ]
         after = None
         if following is not None:
@@ -172,7 +172,7 @@ class WireBroker:
                 continue
             keys = tuple(each.configuration_keys)
             values = self.cluster.configs([each.resource_name], keys)[each.resource_name]
-            told = [
+            described = [
                 (
                     key,
                     values[key]["value"],
@@ -185,25 +185,25 @@ class WireBroker:
                 )
                 for key in keys
             ]
-            results.append((0, None, 2, each.resource_name, told))
+            results.append((0, None, 2, each.resource_name, described))
         return {"throttle_time_ms": 0, "results": results}
 
     def _ListPartitionReassignments(self, _: Any, version: int) -> dict[str, Any]:
         moving = [
-            (topic, [(number, told["replicas"], told["adding_replicas"], told["removing_replicas"])])
-            for (topic, number), told in self.cluster.moving.items()
+            (topic, [(number, reassigned["replicas"], reassigned["adding_replicas"], reassigned["removing_replicas"])])
+            for (topic, number), reassigned in self.cluster.moving.items()
         ]
         error = 31 if "reassignments" in self.cluster.denied else 0
         return {"throttle_time_ms": 0, "error_code": error, "error_message": None, "topics": moving}
 
     def _DescribeQuorum(self, _: Any, version: int) -> dict[str, Any]:
         (topic,) = self.cluster.quorum()["topics"]
-        (told,) = topic["partitions"]
+        (first,) = topic["partitions"]
         voters, observers = (
-            [(each["replica_id"], NOWHERE, 500, 0, each["last_caught_up_timestamp"]) for each in told[kind]]
+            [(each["replica_id"], NOWHERE, 500, 0, each["last_caught_up_timestamp"]) for each in first[kind]]
             for kind in ("current_voters", "observers")
         )
-        partition = (0, 0, None, told["leader_id"], 1, told["high_watermark"], voters, observers)
+        partition = (0, 0, None, first["leader_id"], 1, first["high_watermark"], voters, observers)
         return {"error_code": 0, "error_message": None, "topics": [("__cluster_metadata", [partition])], "nodes": []}
 
 
@@ -212,9 +212,9 @@ SOURCES = {"DYNAMIC_TOPIC_CONFIG": 1, "DYNAMIC_DEFAULT_BROKER_CONFIG": 3}
 
 def _message(name: str) -> Any:
     for module in MODULES:
-        found = getattr(importlib.import_module(module), name, None)
-        if found is not None:
-            return found
+        message_type = getattr(importlib.import_module(module), name, None)
+        if message_type is not None:
+            return message_type
     raise LookupError(name)
 
 

@@ -98,12 +98,12 @@ def test_configuration_names_every_constant(model: Model) -> None:
     spec = spec_text(model, config, "Exported")
     declared = re.search(r"^CONSTANTS((?:.|\n)*?)\n\n", spec.tla, re.MULTILINE)
     assert declared is not None
-    given = dict(line.split(" = ") for line in spec.constants.splitlines()[1:])
-    assert [name.strip() for name in declared[1].split(",")] == [name.strip() for name in given]
-    assert given["    CLEAN_CHECK"] == '"ALWAYS_CLEAN"'
-    assert given["    ELR_ENABLED"] == "FALSE"
-    assert given["    RECORDS"] == "3"
-    assert given["    None"] == "None"
+    constants = dict(line.split(" = ") for line in spec.constants.splitlines()[1:])
+    assert [name.strip() for name in declared[1].split(",")] == [name.strip() for name in constants]
+    assert constants["    CLEAN_CHECK"] == '"ALWAYS_CLEAN"'
+    assert constants["    ELR_ENABLED"] == "FALSE"
+    assert constants["    RECORDS"] == "3"
+    assert constants["    None"] == "None"
     assert spec.tla == spec_text(model, Config(), "Exported").tla, "only the configuration depends on values"
 
 

@@ -205,9 +205,9 @@ def test_action_expressions() -> None:
 
 @given(st.text(max_size=12) | st.sampled_from(sorted(RESERVED)) | st.just("WF_x"))
 def test_identifiers_are_identifiers(text: str) -> None:
-    made = identifier(text)
-    assert IDENTIFIER.match(made) and made not in RESERVED
-    assert identifier(made) == made
+    name = identifier(text)
+    assert IDENTIFIER.match(name) and name not in RESERVED
+    assert identifier(name) == name
 
 
 def test_identifiers_stay_readable() -> None:

@@ -273,9 +273,9 @@ def fake(tmp_path: Path, script: str) -> TlcTools:
     """A `java` that runs a shell script; shows what happens to the process without a JVM."""
     version = "echo 'version \"17\"' >&2"
     java = program(tmp_path, "bin/java", f"case $1 in -version) {version};; *) {script};; esac")
-    found = find_java({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]})
-    assert found.path == java
-    return TlcTools(jar(tmp_path / "tlc.jar"), "test", found)
+    executable = find_java({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]})
+    assert executable.path == java
+    return TlcTools(jar(tmp_path / "tlc.jar"), "test", executable)
 
 
 def test_ctrl_c_kills_every_process_and_cleans_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,8 +312,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     run = run_tlc(tools, counter(tmp_path, 1), options=TlcOptions(workers=3, heap="512m", deadlock=False))
     assert run.exit_code == 7 and run.meaning == "unknown exit code 7"
     words = run.output_tail.split()
-    for wanted in ("-Xmx512m", "-metadir", "-deadlock", "Counter.tla", "Counter.cfg"):
-        assert wanted in words
+    for argument in ("-Xmx512m", "-metadir", "-deadlock", "Counter.tla", "Counter.cfg"):
+        assert argument in words
     assert words[words.index("-workers") + 1] == "3"
     assert "-deadlock" not in run_tlc(tools, counter(tmp_path, 1)).output_tail.split()
 

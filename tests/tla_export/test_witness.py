@@ -147,7 +147,7 @@ def test_files_names_and_what_is_left_out(tmp_path: Path) -> None:
 
 
 def test_own_names_avoid_those_of_the_specification(tmp_path: Path) -> None:
-    made = write_witness(
+    witness = write_witness(
         tmp_path,
         "W",
         spec_module="Tiny",
@@ -158,7 +158,7 @@ def test_own_names_avoid_those_of_the_specification(tmp_path: Path) -> None:
         constants="",
         taken=["Cex2Trace"],
     )
-    assert made.added == ("cex3Pos", "cex3Bad", "cex3Bad2")
+    assert witness.added == ("cex3Pos", "cex3Bad", "cex3Bad2")
 
 
 def test_constants_of_any_configuration() -> None:
@@ -224,9 +224,9 @@ def tools() -> TlcTools:
 
 
 def verdict(tools: TlcTools, witness: Witness) -> WitnessVerdict:
-    found = check_witness(tools, witness)
-    assert found.verdict != "error", found.run.output_tail
-    return found
+    checked = check_witness(tools, witness)
+    assert checked.verdict != "error", checked.run.output_tail
+    return checked
 
 
 @pytest.mark.tlc
@@ -297,7 +297,7 @@ def test_the_named_action_must_be_the_one_that_happened(tools: TlcTools, tmp_pat
 @pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize(
-    ("only", "prop", "exit_code", "said"),
+    ("only", "prop", "exit_code", "message"),
     [
         (S1, WitnessProperty("FullIsr"), 0, "no-violation"),
         (S1, WitnessProperty("EpochMonotonic", "step"), 0, "no-violation"),
@@ -305,10 +305,10 @@ def test_the_named_action_must_be_the_one_that_happened(tools: TlcTools, tmp_pat
     ],
 )
 def test_traces_of_one_state(
-    tools: TlcTools, tmp_path: Path, only: State, prop: WitnessProperty, exit_code: int, said: str
+    tools: TlcTools, tmp_path: Path, only: State, prop: WitnessProperty, exit_code: int, message: str
 ) -> None:
     answer = verdict(tools, write(tmp_path, [only], [], [prop]))
-    assert (answer.run.exit_code, answer.verdict) == (exit_code, said)
+    assert (answer.run.exit_code, answer.verdict) == (exit_code, message)
     assert answer.step == (0 if exit_code == 0 else 1)
 
 
@@ -316,7 +316,7 @@ def test_traces_of_one_state(
 @pytest.mark.tlc
 def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> None:
     (tmp_path / "Tiny.tla").write_text(replaced(SPEC, "HasLeader ==", "NotYet == FALSE\nHasLeader =="))
-    made = write_witness(
+    witness = write_witness(
         tmp_path,
         "One",
         spec_module="Tiny",
@@ -326,15 +326,15 @@ def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> No
         properties=[WitnessProperty("NotYet")],
         constants=CFG,
     )
-    answer = verdict(tools, made)
+    answer = verdict(tools, witness)
     assert (answer.verdict, answer.step, answer.operator) == ("confirmed", 0, "NotYet")
-    assert [read_state(STATE, s.variables, ignore=made.added) for s in answer.run.trace] == [S1]
+    assert [read_state(STATE, s.variables, ignore=witness.added) for s in answer.run.trace] == [S1]
 
 
 @pytest.mark.slow
 @pytest.mark.tlc
 def test_a_module_that_does_not_parse_is_an_error_not_a_verdict(tools: TlcTools, tmp_path: Path) -> None:
     module = write(tmp_path, TRACE, (ACTIONS[0], ACTIONS[1], "NoSuchAction(1)"))
-    found = check_witness(tools, module)
-    assert (found.verdict, found.run.exit_code) == ("error", 150)
-    assert "does not parse" in found.detail and "NoSuchAction" in found.detail
+    checked = check_witness(tools, module)
+    assert (checked.verdict, checked.run.exit_code) == ("error", 150)
+    assert "does not parse" in checked.detail and "NoSuchAction" in checked.detail

@@ -91,9 +91,12 @@ def test_a_part_is_followed_up_to_its_refused_step(story: Loaded[Label]) -> None
 
 def test_an_engine_s_finding_says_what_broke(story: Loaded[Label]) -> None:
     fn, states = named(story, "P-8"), story.behaviour.states
-    found = replay_finding(story.model, story.config, fn, states)
-    assert (found.broken.conjunct, found.broken.witness) == ("kept_somewhere", "k=0, b=nobody (0 before the step)")
-    assert (found.followed.labels, found.behaviour.origin.property) == (STORY, "P-8")
+    replayed = replay_finding(story.model, story.config, fn, states)
+    assert (replayed.broken.conjunct, replayed.broken.witness) == (
+        "kept_somewhere",
+        "k=0, b=nobody (0 before the step)",
+    )
+    assert (replayed.followed.labels, replayed.behaviour.origin.property) == (STORY, "P-8")
     with pytest.raises(ReplayError, match="P-8 is not hit at the end"):
         replay_finding(story.model, story.config, fn, states[:-1])
 

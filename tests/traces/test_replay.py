@@ -52,8 +52,8 @@ def tlc_text(story: Loaded[Label], labels: bool = True) -> str:
     names = ["Initial predicate", *(f"{label.action} {place}" for label in STORY)]
     for number, state in enumerate(story.behaviour.states, start=1):
         lines.append(f"State {number}: <{names[number - 1] if labels else 'Next'}>")
-        shown = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
-        lines += [f"/\\ {name} = {text}" for name, text in shown.items()] + [""]
+        values = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
+        lines += [f"/\\ {name} = {text}" for name, text in values.items()] + [""]
     return "\n".join(lines)
 
 
@@ -132,11 +132,11 @@ def test_difftrace_and_tool_markers(story: Loaded[Label], tmp_path: Path) -> Non
     previous: dict[str, str] = {}
     lines = ["@!@!@STARTMSG 2121:1 @!@!@", "The behavior up to this point is:", "@!@!@ENDMSG 2121 @!@!@"]
     for number, state in enumerate(story.behaviour.states, start=1):
-        shown = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
+        values = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
         lines += ["@!@!@STARTMSG 2217:4 @!@!@", f"{number}: <Next>"]
-        lines += [f"/\\ {name} = {text}" for name, text in shown.items() if previous.get(name) != text]
+        lines += [f"/\\ {name} = {text}" for name, text in values.items() if previous.get(name) != text]
         lines += ["", "@!@!@ENDMSG 2217 @!@!@"]
-        previous = shown
+        previous = values
     path = tmp_path / "tool.txt"
     path.write_text("\n".join(lines))
     report = run_replay(path, IN_LEGACY)

@@ -75,8 +75,8 @@ def test_a_lasso_has_a_step_back() -> None:
     document = json.loads(REAL)
     inner = document["counterexample"]
     inner["action"].append([inner["state"][2], {"name": "Next"}, inner["state"][1]])
-    found = read(json.dumps(document))
-    assert (found.loop, len(found.labels), found.labels[2]) == (1, 3, None)
+    behaviour = read(json.dumps(document))
+    assert (behaviour.loop, len(behaviour.labels), behaviour.labels[2]) == (1, 3, None)
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ def test_a_wider_grid_equals_separate_checks(tmp_path: Path) -> None:
     """Three variants, of which some configurations break something and some do not."""
     axes = ("variant=kip_full,code_4_0,legacy", "shrinks=0..1", "crashes=0..1")
     wide = replace(SMALL, selection=Selection("kip_full", "two-brokers-quiet"), sweeps=axes)
-    made = sweep(wide, run_dir=tmp_path / "sweep")
-    assert answers_of(made) == separate_answers(wide, tmp_path / "separate")
-    assert len(made.rows) == 3 * 2 * 2
-    assert {row.verdict for row in made.rows} == {"holds", "violated"}
+    swept = sweep(wide, run_dir=tmp_path / "sweep")
+    assert answers_of(swept) == separate_answers(wide, tmp_path / "separate")
+    assert len(swept.rows) == 3 * 2 * 2
+    assert {row.verdict for row in swept.rows} == {"holds", "violated"}
 
 
 def test_the_smallest_breaking_configuration_is_first(report: SweepReport) -> None:
@@ -76,19 +76,19 @@ def test_traces_are_in_the_run_folder(report: SweepReport, folder: Path) -> None
 
 @pytest.mark.slow
 def test_large_configurations_get_the_whole_engine(report: SweepReport, tmp_path: Path) -> None:
-    made = sweep(TWO, large=1000, run_dir=tmp_path / "run")
-    assert answers_of(made) == first_two(report)
-    sizes = {row.number: row.distinct or 0 for row in made.rows}
+    swept = sweep(TWO, large=1000, run_dir=tmp_path / "run")
+    assert answers_of(swept) == first_two(report)
+    sizes = {row.number: row.distinct or 0 for row in swept.rows}
     assert sizes[1] < 1000 < sizes[2]
-    assert {row.number: row.by for row in made.rows} == {1: "process", 2: "whole"}
+    assert {row.number: row.by for row in swept.rows} == {1: "process", 2: "whole"}
 
 
 def test_a_limit_is_never_a_pass(tmp_path: Path) -> None:
-    made = sweep(TWO, limits=Limits(max_depth=3), run_dir=tmp_path / "run", properties=("P-1",))
-    assert {row.verdict for row in made.rows} == {"inconclusive"}
-    assert {row.reason for row in made.rows} == {"--max-depth 3"}
-    assert made.exit_code == ExitCode.INCONCLUSIVE
-    assert [row.number for row in made.rows] == [1, 2]
+    swept = sweep(TWO, limits=Limits(max_depth=3), run_dir=tmp_path / "run", properties=("P-1",))
+    assert {row.verdict for row in swept.rows} == {"inconclusive"}
+    assert {row.reason for row in swept.rows} == {"--max-depth 3"}
+    assert swept.exit_code == ExitCode.INCONCLUSIVE
+    assert [row.number for row in swept.rows] == [1, 2]
 
 
 def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ REPORT = SweepReport(
 
 
 def test_order_is_by_verdict_then_states_then_depth_then_number() -> None:
-    assert [found.number for found in ROWS] == [7, 4, 3, 6, 5, 1, 2]
+    assert [row.number for row in ROWS] == [7, 4, 3, 6, 5, 1, 2]
 
 
 def test_json_is_as_published() -> None:
@@ -143,8 +143,8 @@ def test_a_matrix_has_the_varied_keys() -> None:
     (matrix,) = matrices(REPORT)
     assert (matrix.rows, matrix.columns, matrix.facet) == ("min_isr", "strict_hwm", "")
     assert (matrix.row_heads, matrix.column_heads) == (("1", "2", "3", "4"), ("true", "false"))
-    shown = [[cell and cell.sign for cell in line] for line in matrix.cells]
-    assert shown == [["✓", "–"], ["✗", "✗"], ["?", None], ["!", "✗"]]
+    signs = [[cell and cell.sign for cell in line] for line in matrix.cells]
+    assert signs == [["✓", "–"], ["✗", "✗"], ["?", None], ["!", "✗"]]
 
 
 def test_markdown() -> None:
@@ -170,15 +170,15 @@ class Checker(HTMLParser):
         self.text: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        assert len(given) == len(attrs), "an attribute is given twice"
+        attributes = dict(attrs)
+        assert len(attributes) == len(attrs), "an attribute is given twice"
         self.seen.append(tag)
         if tag not in self.VOID:
             self.open.append(tag)
-        self.ids += [given["id"] or ""] if "id" in given else []
-        self.targets += [given["href"] or ""] if "href" in given else []
-        assert tag != "th" or given.get("scope") in ("row", "col")
-        assert tag not in ("img", "iframe") and "src" not in given, "the page needs nothing else"
+        self.ids += [attributes["id"] or ""] if "id" in attributes else []
+        self.targets += [attributes["href"] or ""] if "href" in attributes else []
+        assert tag != "th" or attributes.get("scope") in ("row", "col")
+        assert tag not in ("img", "iframe") and "src" not in attributes, "the page needs nothing else"
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -223,9 +223,9 @@ def test_facets_are_what_else_varies() -> None:
         SweepRow(n, {"a": n % 2, "b": n // 2 % 2, "c": n // 4}, "v", "s", "holds", distinct=1) for n in range(8)
     )
     axes = tuple(SweepAxis(key, (0, 1)) for key in "abc")
-    made = matrices(SweepReport("holds", axes, ("a", "b", "c"), rows, 0, 1.0, SweepEngine("local", 1, 1)))
-    assert [matrix.facet for matrix in made] == ["c = 0", "c = 1"]
-    assert [[cell.number for cell in line if cell] for line in made[1].cells] == [[4, 6], [5, 7]]
+    facets = matrices(SweepReport("holds", axes, ("a", "b", "c"), rows, 0, 1.0, SweepEngine("local", 1, 1)))
+    assert [matrix.facet for matrix in facets] == ["c = 0", "c = 1"]
+    assert [[cell.number for cell in line if cell] for line in facets[1].cells] == [[4, 6], [5, 7]]
 
 
 @pytest.mark.parametrize(

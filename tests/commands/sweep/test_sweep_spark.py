@@ -55,11 +55,11 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
     """A job of several configurations fails as a whole; each is then tried by itself."""
     from elrcheck.commands.sweep import on_spark as tasks
 
-    asked: list[list[int]] = []
+    batches: list[list[int]] = []
 
     def submit(_: object, packs: list[list[Job]]) -> list[JobAnswer]:
         numbers = [job.number for each in packs for job in each]
-        asked.append(numbers)
+        batches.append(numbers)
         if 3 in numbers:
             raise RuntimeError("Job aborted: executor lost\n\tat org.apache.spark")
         return [JobAnswer(number, refused="stand-in") for number in numbers]
@@ -70,7 +70,7 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tasks, "JOBS", 1)
     crew = tasks.SparkTasks(None, JOBS)  # type: ignore[arg-type]
     answers = {answer.number: answer for answer in run_tasks(crew)}
-    assert sorted(asked[0]) == [1, 2, 3, 4] and sorted(asked[1:]) == [[1], [2], [3], [4]]
+    assert sorted(batches[0]) == [1, 2, 3, 4] and sorted(batches[1:]) == [[1], [2], [3], [4]]
     assert answers[3].error == "the Spark task failed: Job aborted: executor lost"
     assert [answers[n].refused for n in (1, 2, 4)] == ["stand-in"] * 3
 

@@ -96,10 +96,10 @@ def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
     process = start(tmp_path, "--scope", "three-brokers", "--sweep", "fences=0..1")
     (place,) = wait_for_folder(process, tmp_path)
     wait_for_row(process, place / "rows.jsonl")
-    asked = time.monotonic()
+    since = time.monotonic()
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert time.monotonic() - asked < 10
+    assert time.monotonic() - since < 10
     document = json.loads(out)
     assert process.returncode == ExitCode.INTERRUPTED and document["interrupted"] is True
     assert "Traceback" not in err and f"--resume {place.relative_to(tmp_path)}" in err
@@ -110,7 +110,7 @@ def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
 
 def wait_for_folder(process: subprocess.Popen[str], tmp_path: Path) -> list[Path]:
     deadline = time.monotonic() + 60
-    while not (found := list(tmp_path.glob(".elrcheck/runs/sweep-*"))):
+    while not (folders := list(tmp_path.glob(".elrcheck/runs/sweep-*"))):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.02)
-    return found
+    return folders

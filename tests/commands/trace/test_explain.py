@@ -37,7 +37,7 @@ def ask(subject: Replayed, *properties: str, action: str | None = None, at: int 
 
 
 def every(clause: Clause) -> list[Clause]:
-    return [clause, *(found for part in clause.parts for found in every(part))]
+    return [clause, *(below for part in clause.parts for below in every(part))]
 
 
 # ------------------------------------------------------------------------------- properties
@@ -48,9 +48,9 @@ def test_why_a_property_fails(subject: Replayed) -> None:
     report = ask(subject)
     assert (report.verdict, report.at, report.led) == ("violated", 4, "Crash(b=0, keep=0)")
     assert report.exit_code == 1
-    (found,) = report.explained
-    (conjunct,) = found.clauses
-    assert (found.id, conjunct.name, conjunct.value) == ("P-8", "kept_somewhere", False)
+    (explained,) = report.explained
+    (conjunct,) = explained.clauses
+    assert (explained.id, conjunct.name, conjunct.value) == ("P-8", "kept_somewhere", False)
     assert [(one.name, one.value) for one in conjunct.witness] == [("k", "0")]
     looked = {(one.text, one.value) for clause in every(conjunct) for one in clause.looked}
     assert {("broker[0].log", "[]"), ("broker[1].log", "[]"), ("committed", "[r1@1(all)]")} <= looked
@@ -65,8 +65,8 @@ def test_before_the_last_step_it_holds(subject: Replayed) -> None:
 
 
 def test_every_conjunct_is_shown(subject: Replayed) -> None:
-    (found,) = ask(subject, "CandidateCompleteness", at=4).explained
-    assert [clause.name for clause in found.clauses] == ["isr_holds_committed", "elr_holds_committed"]
+    (explained,) = ask(subject, "CandidateCompleteness", at=4).explained
+    assert [clause.name for clause in explained.clauses] == ["isr_holds_committed", "elr_holds_committed"]
 
 
 def test_a_property_of_steps_needs_a_step(subject: Replayed) -> None:
@@ -101,21 +101,21 @@ def test_what_cannot_be_explained(subject: Replayed, question: ExplainQuestion, 
 
 def test_why_an_action_is_refused(subject: Replayed) -> None:
     """The scope has logs of one slot, and broker 0 has used it."""
-    (found,) = ask(subject, action="Produce(leader=0, acks=ALL)", at=2).explained
-    assert (found.value, found.guard) == (False, "the log has room")
-    assert [(clause.name, clause.value) for clause in found.clauses] == [("the log has room", False)]
-    looked = {one.text: one.value for one in found.clauses[-1].looked}
+    (explained,) = ask(subject, action="Produce(leader=0, acks=ALL)", at=2).explained
+    assert (explained.value, explained.guard) == (False, "the log has room")
+    assert [(clause.name, clause.value) for clause in explained.clauses] == [("the log has room", False)]
+    looked = {one.text: one.value for one in explained.clauses[-1].looked}
     assert looked["broker[0].log"] == "[r1@1(all)]"
     assert looked["c.log_slots"] == "1"
-    assert found.later[0] == "leader serves"
+    assert explained.later[0] == "leader serves"
 
 
 def test_why_an_action_is_possible(subject: Replayed) -> None:
     report = ask(subject, action="fence(1)", at=0)
-    (found,) = report.explained
-    assert (report.verdict, report.exit_code, found.guard, found.later) == ("enabled", 0, None, ())
-    assert all(clause.value for clause in found.clauses)
-    assert ("registration[1].fenced", "false", "true") in [(c.path, c.old, c.new) for c in found.changes]
+    (explained,) = report.explained
+    assert (report.verdict, report.exit_code, explained.guard, explained.later) == ("enabled", 0, None, ())
+    assert all(clause.value for clause in explained.clauses)
+    assert ("registration[1].fenced", "false", "true") in [(c.path, c.old, c.new) for c in explained.changes]
 
 
 def test_all_choices_of_an_action(subject: Replayed) -> None:

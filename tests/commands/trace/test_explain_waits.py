@@ -125,9 +125,13 @@ def lost(model: Model) -> Replayed:
 def test_a_cycle_and_what_it_owes(lost: Replayed) -> None:
     """LeaderLearns is strongly fair: possible again and again, in state 8, and never taken."""
     report = ask(lost, "V-3")
-    (found,) = report.explained
-    assert found.wait is not None and report.cycle is not None
-    assert (found.witness, found.wait.since, [goal.state for goal in found.wait.goals]) == ("b=0", 5, [7, 8])
+    (explained,) = report.explained
+    assert explained.wait is not None and report.cycle is not None
+    assert (explained.witness, explained.wait.since, [goal.state for goal in explained.wait.goals]) == (
+        "b=0",
+        5,
+        [7, 8],
+    )
     assert (report.cycle.loop, report.cycle.last, report.cycle.stops) == (7, 8, False)
     assert step(report, "ControllerAlters(leader=0)").taken == 8
     learns = step(report, "LeaderLearns(leader=0)")

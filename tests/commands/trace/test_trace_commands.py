@@ -214,18 +214,18 @@ def test_a_refused_sample_is_not_stored(invoke: Callable[..., tuple[int, str, st
 
 
 def stepped(lines: list[str], patient: bool = False) -> tuple[Replayed, str]:
-    said: list[str] = []
+    output: list[str] = []
     script = iter(lines)
     read: Callable[[], str | None] = lambda: next(script, None)  # noqa: E731
-    return step(of_repro("", LEGACY), read, said.append, patient), "".join(said)
+    return step(of_repro("", LEGACY), read, output.append, patient), "".join(output)
 
 
 def test_the_story_walked_by_hand(subject: Replayed, tmp_path: Path) -> None:
     """The menu's numbers are the action indices of --repro."""
     path = tmp_path / "mine.json"
-    reached, said = stepped([*subject.repro.split("/"), f"s {path}", "q", "0"])
+    reached, output = stepped([*subject.repro.split("/"), f"s {path}", "q", "0"])
     assert reached.states == subject.states
-    assert "VIOLATED P-8 NoCommittedRecordLost: kept_somewhere k=0" in said
+    assert "VIOLATED P-8 NoCommittedRecordLost: kept_somewhere k=0" in output
     trace = load_trace(path).behaviour
     assert (trace.origin.property, trace.states) == ("P-8", subject.states)
 
@@ -243,8 +243,8 @@ def test_undo_and_jump_go_back_and_forth(subject: Replayed) -> None:
 def test_a_mistake_is_told_at_a_terminal_and_ends_a_script(line: str) -> None:
     with pytest.raises(UsageFault):
         stepped([line, "0"])
-    reached, said = stepped([line, "0"], patient=True)
-    assert "error[step-" in said
+    reached, output = stepped([line, "0"], patient=True)
+    assert "error[step-" in output
     assert len(reached.labels) == 1
 
 
@@ -259,15 +259,15 @@ def test_the_commands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = str(stored(tmp_path, story))
-    kept = str(tmp_path / "kept.json")
+    destination = str(tmp_path / "kept.json")
     view = json.loads((SCHEMAS / "elrcheck.trace-view-1.schema.json").read_text())
     difference = json.loads((SCHEMAS / "elrcheck.trace-diff-1.schema.json").read_text())
-    assert run(cli, ["trace", "show", path, "--only", "isr", "--save", kept]) == 0
+    assert run(cli, ["trace", "show", path, "--only", "isr", "--save", destination]) == 0
     assert "partition.isr: {0,1} -> {0}" in capsys.readouterr().out
-    assert load_trace(Path(kept)).behaviour.states == subject.states
+    assert load_trace(Path(destination)).behaviour.states == subject.states
     assert run(cli, ["trace", "show", "--repro", subject.repro, *OPTIONS, "-f", "json"]) == 0
     jsonschema.validate(json.loads(capsys.readouterr().out), view)
-    assert run(cli, ["trace", "diff", path, kept]) == 0
+    assert run(cli, ["trace", "diff", path, destination]) == 0
     assert run(cli, ["trace", "minimise", path, "-f", "json"]) == 0
     capsys.readouterr()
     assert run(cli, ["trace", "diff", path, path, "-f", "json"]) == 0

@@ -23,8 +23,8 @@ LINK = f"#variant=legacy&scope=two-brokers&path={quote('/'.join(PATH))}"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with serving() as found:
-        yield found
+    with serving() as served:
+        yield served
 
 
 READ = (
@@ -128,8 +128,8 @@ def test_the_keyboard_alone_is_enough(browser: Browser, opened: Callable[[str], 
     browser.type("\ue003")
     titled(browser, "State 3 of 4")
     browser.type("/", *"unfence")
-    shown = "return [...document.querySelectorAll('#choices .call')].map((one) => one.textContent)"
-    assert browser.run(shown) == ["Unfence(b=1)"]
+    calls = "return [...document.querySelectorAll('#choices .call')].map((one) => one.textContent)"
+    assert browser.run(calls) == ["Unfence(b=1)"]
     assert browser.messages() == []
 
 
@@ -146,7 +146,7 @@ def test_a_link_holds_the_whole_path(browser: Browser, opened: Callable[[str], N
 
 
 @pytest.mark.parametrize(
-    ("hash", "said"),
+    ("hash", "message"),
     [
         ("#variant=legacy&scope=two-brokers&path=Unfence(b=1)", "`Unfence(b=1)`: it is not enabled there: "),
         ("#variant=legacy&scope=two-brokers&path=%3Cimg src=x onerror=alert(1)%3E", "is not an action"),
@@ -155,11 +155,11 @@ def test_a_link_holds_the_whole_path(browser: Browser, opened: Callable[[str], N
     ],
 )
 def test_a_link_that_cannot_be_followed_is_refused_politely(
-    browser: Browser, opened: Callable[[str], None], hash: str, said: str
+    browser: Browser, opened: Callable[[str], None], hash: str, message: str
 ) -> None:
     opened(hash)
     titled(browser, "State 0 of 0")
-    assert said in browser.text("#fault")
+    assert message in browser.text("#fault")
     assert browser.run("return document.querySelectorAll('#fault *').length") == 0
     refusals = [line for line in browser.messages() if "400 (Bad Request)" not in line]
     assert refusals == []

@@ -46,9 +46,11 @@ def test_it_starts_without_solver_and_compiler_and_ends_with_130(tmp_path: Path)
     with ended_in_time(process):
         assert process.stdout is not None
         address = process.stdout.readline().strip()
-        asked = json.dumps({"model": LEGACY, "path": PATH}).encode()
+        question = json.dumps({"model": LEGACY, "path": PATH}).encode()
         headers = {"Origin": address.rstrip("/"), "Content-Type": "application/json"}
-        with urllib.request.urlopen(urllib.request.Request(f"{address}api/state", asked, headers), timeout=60) as reply:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"{address}api/state", question, headers), timeout=60
+        ) as reply:
             assert json.load(reply)["path"] == PATH
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

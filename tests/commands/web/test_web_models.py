@@ -71,8 +71,8 @@ def test_texts_of_a_model_are_escaped() -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Any:
-    with serving(explorer(TWO_PHASE)) as found:
-        yield found
+    with serving(explorer(TWO_PHASE)) as served:
+        yield served
 
 
 def test_the_page_offers_what_the_model_declares(client: Client) -> None:

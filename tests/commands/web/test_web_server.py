@@ -22,8 +22,8 @@ STATE = {"model": LEGACY, "path": PATH}
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with serving() as found:
-        yield found
+    with serving() as served:
+        yield served
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_a_request_of_another_form_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("body", "code", "said"),
+    ("body", "code", "message"),
     [
         ("nonsense", "web-request", "JSON"),
         ("[]", "web-request", "expected"),
@@ -198,11 +198,11 @@ def test_a_request_of_another_form_is_refused(
         ({**STATE, "model": {**LEGACY, "overrides": ["broker_count=8"]}}, "web-request", "too many to show"),
     ],
 )
-def test_what_cannot_be_shown_is_refused_politely(client: Client, body: Any, code: str, said: str) -> None:
+def test_what_cannot_be_shown_is_refused_politely(client: Client, body: Any, code: str, message: str) -> None:
     text = body if isinstance(body, str) else json.dumps(body)
     reply = client.send("POST", "/api/state", text.encode())
     assert refused(reply) == (400, code)
-    assert said in json.loads(reply[2])["error"]["message"]
+    assert message in json.loads(reply[2])["error"]["message"]
 
 
 def test_a_trace_that_names_a_scope_file_reads_no_file(client: Client) -> None:

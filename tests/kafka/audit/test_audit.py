@@ -41,8 +41,8 @@ from support.places import ROOT, SCHEMAS
 
 def flags(tmp_path: Path, *steps: Told | tuple[Told, ...]) -> list[tuple[int, str, int | None]]:
     """All but those of records that no event of the controller writes: most stories are told in short."""
-    found = audited(written(tmp_path, *steps)).flags
-    return [(flag.offset, flag.rule, flag.until) for flag in found if flag.rule != "unexplained-record"]
+    raised = audited(written(tmp_path, *steps)).flags
+    return [(flag.offset, flag.rule, flag.until) for flag in raised if flag.rule != "unexplained-record"]
 
 
 # ---------------------------------------------------------------------------- logs of real clusters
@@ -213,8 +213,8 @@ def test_each_sign_is_recognised_at_its_offset(tmp_path: Path, story: str) -> No
 
 
 def test_every_rule_has_a_story() -> None:
-    told = {rule for _, found in STORIES.values() for _, rule, _ in found} | {*ELSEWHERE}
-    assert told | {"unexplained-record"} == set(RULES) - NEXT_STEPS
+    rules = {rule for _, expected in STORIES.values() for _, rule, _ in expected} | {*ELSEWHERE}
+    assert rules | {"unexplained-record"} == set(RULES) - NEXT_STEPS
     assert {ident for ident, _ in PROPERTIES} == {rule for rule in RULES if rule.startswith("P-")}
 
 
@@ -228,12 +228,12 @@ def test_rules_name_findings_that_are_described() -> None:
 
 
 def test_a_flag_inside_a_snapshot_has_its_last_offset(tmp_path: Path) -> None:
-    told = (
+    steps = (
         *START[:-1],
         partition(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0], directories=["AAAAAAAAAAAAAAAAAAAAAA"]),
     )
     name = "00000000000000000040-0000000003.checkpoint"
-    content = snapshot_header(0, 3, 5_000, 4_000) + told_batch(1, told, 3) + snapshot_footer(9, 3, 5_000)
+    content = snapshot_header(0, 3, 5_000, 4_000) + told_batch(1, steps, 3) + snapshot_footer(9, 3, 5_000)
     (tmp_path / name).write_bytes(content)
     moved = (change(replicas=[0, 1, 2]), change(isr=[0], leader=0, eligibleLeaderReplicas=[]))
     tail = told_batch(40, moved, 3)
@@ -270,9 +270,9 @@ def test_no_content_makes_the_audit_fail(tmp_path: Path) -> None:
     for _ in range(40):
         content, base = b"", 0
         for _ in range(chance.randrange(1, 6)):
-            told = [nonsense(chance) for _ in range(chance.randrange(1, 25))]
-            content += told_batch(base, told, time=chance.choice((0, -1, 10**17)))
-            base += len(told)
+            steps = [nonsense(chance) for _ in range(chance.randrange(1, 25))]
+            content += told_batch(base, steps, time=chance.choice((0, -1, 10**17)))
+            base += len(steps)
         path.write_bytes(content)
         report = audited(path)
         assert report.records == base
@@ -337,7 +337,7 @@ def test_brokers_may_have_any_ids(tmp_path: Path) -> None:
 def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
     """P-18 and P-20 do not ask a member to lead whose log directory the controller knows to be offline."""
     gone = "KvUvGCJJQgi3w52y-cTS0A"
-    told = (
+    steps = (
         feature(1),
         min_isr("2"),
         broker(3, 0, fenced=False, logDirs=(U,)),
@@ -345,7 +345,7 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
         partition(replicas=(0,), isr=(), leader=-1, eligibleLeaderReplicas=(0,), directories=(gone,)),
     )
     state = ClusterState()
-    for name, version, fields in told:
+    for name, version, fields in steps:
         state.apply(MetadataRecord(name, version, defaults_of(BY_NAME[name]) | dict(fields)))
     assert broken_of(state, PartitionKey(T, 0)) == ()
     state.apply(

@@ -70,9 +70,9 @@ def test_the_share_of_a_record_is_that_of_its_topic() -> None:
     topics = [T, U]
     values = [record_value(("NO_OP_RECORD", 0, {}))]
     for topic in topics:
-        told = {"partitionId": 1, "topicId": topic}
-        values.append(record_value(("PARTITION_CHANGE_RECORD", 2, told | {"isr": [1]})))
-        values.append(record_value(("PARTITION_RECORD", 0, told)))
+        fields = {"partitionId": 1, "topicId": topic}
+        values.append(record_value(("PARTITION_CHANGE_RECORD", 2, fields | {"isr": [1]})))
+        values.append(record_value(("PARTITION_RECORD", 0, fields)))
     long = b"\x81\x00" + values[1][1:]  # the same, with a frame version of two bytes
     too_new, cut = b"\x01\x05\x63" + values[1][3:], values[1][:20]
     shares = shares_of([*values, long, too_new, cut], 1 << 16)

@@ -48,8 +48,8 @@ def flipped(offset: int, at: int) -> dict[str, bytes]:
 def three(order: Sequence[int]) -> dict[str, bytes]:
     """The batch of 47 to 49 with its records in this order, written anew with a true checksum."""
     time = THREE.records[0].time
-    made = batch(47, [VALUES[n] for n in order], THREE.leader_epoch, time, deltas=order, last=2)
-    return {SEGMENT: until(47) + made + since(50)}
+    encoded = batch(47, [VALUES[n] for n in order], THREE.leader_epoch, time, deltas=order, last=2)
+    return {SEGMENT: until(47) + encoded + since(50)}
 
 
 def in_place_of(offset: int, value: bytes) -> dict[str, bytes]:
@@ -92,8 +92,8 @@ def one(files: Mapping[str, bytes], position: int, offset: int, words: str, **mo
 def lost(files: Mapping[str, bytes], words: str) -> Planted:
     """The batch at offset 44 cannot be read."""
     unread = (SEGMENT, AT[44], 44, words)
-    found = next(n for n in range(AT[44] + 1, len(files[SEGMENT])) if files[SEGMENT][n:].startswith(WHOLE[45]))
-    return Planted(files, (unread, (SEGMENT, found, 44, "offsets 44 to 44 are missing")))
+    start = next(n for n in range(AT[44] + 1, len(files[SEGMENT])) if files[SEGMENT][n:].startswith(WHOLE[45]))
+    return Planted(files, (unread, (SEGMENT, start, 44, "offsets 44 to 44 are missing")))
 
 
 PLANTED: Mapping[str, Planted] = {
@@ -184,8 +184,8 @@ def test_damage_is_named_at_its_offset(tmp_path: Path, corruption: str) -> None:
         (tmp_path / name).write_bytes(content)
     report = audited(tmp_path)
     assert told(report) == [each[:3] for each in planted.damage], report.damage
-    for found, (*_, words) in zip(report.damage, planted.damage, strict=True):
-        assert words in found.message
+    for damage, (*_, words) in zip(report.damage, planted.damage, strict=True):
+        assert words in damage.message
     assert loud(report) == planted.flags
     assert report.exit_code == (1 if planted.flags else 3) and audited(tmp_path, strict=True).exit_code == 2
 
@@ -201,9 +201,9 @@ def test_what_stands_before_it_is_judged(tmp_path: Path, corruption: str) -> Non
     start = next((base for base in AT if base >= place and AT[base] - AT[place] >= position), 77)
     start = start if offset else 0  # there is nothing before it
     sound = [(f.offset, f.message) for f in audited(LOST).flags if f.offset < start]
-    found = [(f.offset, f.message) for f in audited(tmp_path).flags if f.offset < start]
+    before = [(f.offset, f.message) for f in audited(tmp_path).flags if f.offset < start]
     if name != SNAPSHOT:
-        assert found == sound and (start < 41 or sound[0][0] == 38)
+        assert before == sound and (start < 41 or sound[0][0] == 38)
 
 
 @pytest.mark.parametrize(

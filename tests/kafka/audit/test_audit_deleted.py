@@ -21,12 +21,12 @@ TWO = (partition(partitionId=1), change(partitionId=1, isr=[0], eligibleLeaderRe
 
 def flags(tmp_path: Path, *batches: tuple[Told, ...]) -> list[tuple[int, str, int, str]]:
     report = audited(written(tmp_path, START, *batches))
-    found = [flag for flag in report.flags if flag.rule == "deleted-after-clearing"]
-    assert {(flag.hazard, flag.severity) for flag in found} <= {("F-64", "high")}
+    deleted = [flag for flag in report.flags if flag.rule == "deleted-after-clearing"]
+    assert {(flag.hazard, flag.severity) for flag in deleted} <= {("F-64", "high")}
     drawn = {(line.topic, line.partition) for line in report.timelines}
-    assert {(flag.topic, flag.partition) for flag in found} <= drawn
+    assert {(flag.topic, flag.partition) for flag in deleted} <= drawn
     assert render(report, "html")
-    return [(flag.offset, flag.topic, flag.partition, flag.message) for flag in found]
+    return [(flag.offset, flag.topic, flag.partition, flag.message) for flag in deleted]
 
 
 def test_a_topic_that_is_deleted_after_its_elr_was_cleared(tmp_path: Path) -> None:

@@ -131,9 +131,9 @@ def test_a_flag_of_the_first_look_alone_is_dropped() -> None:
 
     class Settles(FakeCluster):
         def configs(self, topics, names):  # type: ignore[no-untyped-def]
-            told = super().configs(topics, names)
+            answer = super().configs(topics, names)
             self.topics_now = [topic("orders", partition())]
-            return told
+            return answer
 
     cluster = Settles([topic("orders", shrunk([], [1], leader=-1))])
     assert cluster.flagged() == []
@@ -157,7 +157,7 @@ def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("denied", "said"),
+    ("denied", "message"),
     [
         ("configs", "min.insync.replicas of 1 topics"),
         ("quorum", "how far brokers have read the metadata"),
@@ -165,10 +165,10 @@ def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
         ("partitions", "ELR and LastKnownELR"),
     ],
 )
-def test_what_cannot_be_seen_is_said_and_leaves_the_verdict_open(denied: str, said: str) -> None:
+def test_what_cannot_be_seen_is_said_and_leaves_the_verdict_open(denied: str, message: str) -> None:
     report = FakeCluster(denied=frozenset({denied})).audited()
     assert report.exit_code is ExitCode.INCONCLUSIVE and report.cluster is not None
-    assert any(text.startswith(said) and "may not ask" in text for text in report.cluster.unseen)
+    assert any(text.startswith(message) and "may not ask" in text for text in report.cluster.unseen)
 
 
 @pytest.mark.parametrize("denied", ["features", "cluster"])

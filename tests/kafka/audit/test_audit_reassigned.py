@@ -18,9 +18,9 @@ SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
 def flags(tmp_path: Path, *batches: tuple[int, tuple[Told, ...]]) -> list[AuditFlag]:
     """Of these rules, in a log of batches, each with its time."""
     content, base = b"", 0
-    for time, told in batches:
-        content += told_batch(base, told, time=time)
-        base += len(told)
+    for time, steps in batches:
+        content += told_batch(base, steps, time=time)
+        base += len(steps)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
     return [flag for flag in audited(path).flags if flag.rule in RULES]
@@ -86,10 +86,10 @@ FENCED = registered(2, brokerId=2, fenced=1)
 STOPS = registered(2, brokerId=2, inControlledShutdown=1)
 
 
-@pytest.mark.parametrize("told", [(SHRINKS, FENCED), (FENCED, SHRINKS), (STOPS, SHRINKS)])
-def test_a_broker_that_is_fenced_just_after_the_value_is_raised(tmp_path: Path, told: tuple[Told, ...]) -> None:
+@pytest.mark.parametrize("steps", [(SHRINKS, FENCED), (FENCED, SHRINKS), (STOPS, SHRINKS)])
+def test_a_broker_that_is_fenced_just_after_the_value_is_raised(tmp_path: Path, steps: tuple[Told, ...]) -> None:
     """F-24: the leader may read both at once."""
-    (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"),)), (22_700, told))
+    (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"),)), (22_700, steps))
     assert (flag.rule, flag.hazard, flag.severity) == ("raised-while-fencing", "F-24", "medium")
     assert "13700 ms after min.insync.replicas was raised from 2 to 3" in flag.message
 

@@ -31,17 +31,17 @@ def test_every_record_of_real_controllers_is_explained() -> None:
 
 def asked_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[RecordQuestion, Explanation | None]]:
     """What the audit of a log asks, with the answers."""
-    found: list[tuple[RecordQuestion, Explanation | None]] = []
+    answered: list[tuple[RecordQuestion, Explanation | None]] = []
 
     def ask(question: RecordQuestion) -> Explanation | None:
-        found.append((question, explain(question)))
-        return found[-1][1]
+        answered.append((question, explain(question)))
+        return answered[-1][1]
 
     monkeypatch.setattr(record_check, "explain", ask)
     (log,) = logs_of([folder])
     for _ in LogAudit(log).run(read_log(log)):
         pass
-    return found
+    return answered
 
 
 def test_the_events_are_those_that_happened(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,14 +129,14 @@ def test_a_cluster_that_runs() -> None:
 
 
 def test_which_findings_can_be_repaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, code, said in (
+    for name, code, message in (
         ("F-280", "unknown-name", "did you mean `F-28`?"),
         ("28", "unknown-name", ""),
         ("F-54", "no-patch", "has a patch"),
     ):
         with pytest.raises(UsageFault) as fault:
             Repairs.of([name])
-        assert fault.value.code == code and said in str(fault.value.help or "")
+        assert fault.value.code == code and message in str(fault.value.help or "")
     path = written(tmp_path, START, *SWITCHED)
     assert run(cli, ["audit", str(path), "--repaired", "F-280"]) == ExitCode.DID_NOT_RUN
     assert "did you mean `F-28`?" in capsys.readouterr().err

@@ -19,18 +19,18 @@ ALONE = (registered(2, brokerId=1, fenced=1), registered(2, brokerId=2, fenced=1
 
 def flags(tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in-isr") -> list[tuple[int, str]]:
     content, base = b"", 0
-    for time, told in enumerate((START, *batches)):
-        content += told_batch(base, told, time=time)
-        base += len(told)
+    for time, steps in enumerate((START, *batches)):
+        content += told_batch(base, steps, time=time)
+        base += len(steps)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
-    found = [flag for flag in audited(path).flags if flag.rule == rule]
-    assert {(flag.hazard, flag.severity) for flag in found} <= {HAZARDS[rule]}
-    return [(flag.offset, flag.message) for flag in found]
+    raised = [flag for flag in audited(path).flags if flag.rule == rule]
+    assert {(flag.hazard, flag.severity) for flag in raised} <= {HAZARDS[rule]}
+    return [(flag.offset, flag.message) for flag in raised]
 
 
 @pytest.mark.parametrize(
-    ("batches", "offset", "said"),
+    ("batches", "offset", "words"),
     [
         ([(AGAIN,)], 7, "stays in the ISR and leads: leader 0, replicas [0, 1, 2], ISR [0, 1, 2], ELR []"),
         ([(broker(3, 1, brokerEpoch=20, fenced=True),)], 7, "stays in the ISR: leader 0"),
@@ -40,10 +40,10 @@ def flags(tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in
     ],
 )
 def test_a_broker_that_was_not_fenced_stays_in_the_isr(
-    tmp_path: Path, batches: list[tuple[Told, ...]], offset: int, said: str
+    tmp_path: Path, batches: list[tuple[Told, ...]], offset: int, words: str
 ) -> None:
     ((at, message),) = flags(tmp_path, *batches)
-    assert at == offset and said in message
+    assert at == offset and words in message
 
 
 @pytest.mark.parametrize(
@@ -125,5 +125,5 @@ def test_other_directories_are_no_sign(tmp_path: Path, batches: list[tuple[Told,
 def test_a_directory_that_was_left_counts_once(tmp_path: Path) -> None:
     """The next registration has the directory of the replica."""
     again = broker(3, 0, brokerEpoch=30, fenced=True, logDirs=[NEW])
-    found = flags(tmp_path, AWAY, (MOVED,), (LESS,), (again,), rule="registered-without-directory")
-    assert [offset for offset, _ in found] == [14]
+    raised = flags(tmp_path, AWAY, (MOVED,), (LESS,), (again,), rule="registered-without-directory")
+    assert [offset for offset, _ in raised] == [14]

@@ -91,18 +91,18 @@ def disturbed(folder: Path, seed: int, brokers: int = 4) -> Path:
         ("NO_OP_RECORD", 0, {}),
     )
     content, offset = b"", 0
-    for number, told in enumerate(cluster.batches(450)):
-        values: Sequence[bytes] = told
+    for number, steps in enumerate(cluster.batches(450)):
+        values: Sequence[bytes] = steps
         if number > 2 and chance.random() < 0.3:
-            told.insert(chance.randrange(len(told) + 1), hazard(cluster, chance))
+            steps.insert(chance.randrange(len(steps) + 1), hazard(cluster, chance))
         if number > 2 and chance.random() < 0.4:
             members = tuple(chance.sample(range(4), chance.randrange(4)))
             odd = cluster.change(chance.randrange(24), members, chance.choice((None, -1, 0, 1)))
-            told.insert(chance.randrange(len(told) + 1), odd)
+            steps.insert(chance.randrange(len(steps) + 1), odd)
         if number > 2 and chance.random() < 0.3:
-            told.insert(chance.randrange(len(told) + 1), record_value(chance.choice(news)))
+            steps.insert(chance.randrange(len(steps) + 1), record_value(chance.choice(news)))
         if number > 2 and chance.random() < 0.05:
-            told.append(told[-1][:-1])  # cannot be decoded
+            steps.append(steps[-1][:-1])  # cannot be decoded
         content += batch(offset, values, time=1_000 + offset)
         offset += len(values)
     folder.mkdir()

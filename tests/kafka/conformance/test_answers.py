@@ -29,7 +29,7 @@ def test_the_model_answers_as_the_releases_did(invoke: Invoke) -> None:
     assert code == 0 and report["verdict"] == "holds" and report["unexplained"] == 0
     assert [version["kafka"] for version in report["versions"]] == ["4.1.2", "4.3.1"]
     assert report["versions"][0]["compared"] > 10_000 and report["versions"][1]["compared"] > 4_000
-    assert {found["class"] for found in report["disagreements"]} == {
+    assert {each["class"] for each in report["disagreements"]} == {
         "watermark-before",
         "cut-by-another-name",
         "record-of-an-answer",

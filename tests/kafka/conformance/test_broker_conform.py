@@ -112,10 +112,10 @@ def test_the_same_rules_do_not_differ() -> None:
 def test_a_planted_difference_is_found_and_shrunk(knobs: dict[str, object]) -> None:
     report = run(replace(CODE, **knobs), comparisons=3000 if "maximal_isr" in knobs else 700)  # type: ignore[arg-type]
     assert report.verdict == "violated"
-    found = next(one for one in report.disagreements if not one.explained)
-    assert found.example.fields
-    assert 2 <= len(found.example.events) <= 12
-    assert "--level broker" in found.example.command
+    difference = next(one for one in report.disagreements if not one.explained)
+    assert difference.example.fields
+    assert 2 <= len(difference.example.events) <= 12
+    assert "--level broker" in difference.example.command
 
 
 def test_what_a_walk_asks_depends_on_seed_and_number_only() -> None:
@@ -134,8 +134,8 @@ def test_the_drivers_sources_are_shipped_and_short() -> None:
     sources = sources_of("kafka/java/broker")
     lines = {name: text.splitlines() for name, text in sources.items()}
     assert "BrokerMain.java" in lines
-    assert {name: len(found) for name, found in lines.items() if len(found) > 400} == {}
-    assert {name for name, found in lines.items() if any(len(line) > 120 for line in found)} == set()
+    assert {name: len(lines_of) for name, lines_of in lines.items() if len(lines_of) > 400} == {}
+    assert {name for name, lines_of in lines.items() if any(len(line) > 120 for line in lines_of)} == set()
 
 
 # ---------------------------------------------------------------------------- Kafka
@@ -166,22 +166,22 @@ def test_only_kept_log_ends_are_as_in_kafka(partition: BrokerOracle) -> None:
     answers = partition.walks([MISSED_EPOCH])[0]
     for reelection in Reelection:
         config = replace(CODE, reelection=reelection)
-        found = [one for one in BROKER.disagreements(config, MISSED_EPOCH, answers) if one.known_class is None]
-        assert bool(found) == (reelection != Reelection.KEPT), reelection
+        unexplained = [one for one in BROKER.disagreements(config, MISSED_EPOCH, answers) if one.known_class is None]
+        assert bool(unexplained) == (reelection != Reelection.KEPT), reelection
 
 
 @pytest.mark.slow
 @pytest.mark.kafka
 def test_every_known_difference_occurs(partition: BrokerOracle) -> None:
     walks = [random_walk(CODE, 1, number) for number in range(150)]
-    found = [
+    differences = [
         one
         for walk, answers in zip(walks, partition.walks(walks), strict=True)
         for one in BROKER.disagreements(CODE, walk, answers)
     ]
-    assert [one for one in found if one.known_class is None] == []
+    assert [one for one in differences if one.known_class is None] == []
     rare = {"watermark-left-behind"}
-    assert {one.known_class.id for one in found} >= {known.id for known, _ in BROKER_CLASSES} - rare
+    assert {one.known_class.id for one in differences} >= {class_.id for class_, _ in BROKER_CLASSES} - rare
 
 
 @pytest.mark.kafka

@@ -49,9 +49,9 @@ def test_two_releases_are_asked_the_same(differing: ConformReport) -> None:
 
 def test_a_planted_difference_is_found_and_shrunk(differing: ConformReport) -> None:
     assert differing.verdict == "violated" and differing.exit_code == ExitCode.FINDING
-    assert all(found.class_.startswith("Register: ") for found in differing.disagreements)
-    for found in differing.disagreements:
-        example = found.example
+    assert all(difference.class_.startswith("Register: ") for difference in differing.disagreements)
+    for difference in differing.disagreements:
+        example = difference.example
         assert example.events[-1].startswith("Register")
         if example.from_new_topic:
             assert len(example.events) <= 4, example.events
@@ -67,12 +67,12 @@ def test_the_same_seed_finds_the_same(differing: ConformReport) -> None:
 
 
 def test_every_format_shows_what_differs(differing: ConformReport) -> None:
-    found = differing.disagreements[0]
+    difference = differing.disagreements[0]
     text = render(differing, "text")
-    assert "UNEXPLAINED" in text and found.class_ in text and "Kafka" in text
+    assert "UNEXPLAINED" in text and difference.class_ in text and "Kafka" in text
     data = json.loads(render(differing, "json"))
     assert data["schema"] == "elrcheck.conform/1" and data["unexplained"] == differing.unexplained
-    assert data["disagreements"][0]["class"] == found.class_
+    assert data["disagreements"][0]["class"] == difference.class_
     for form in ("junit", "markdown", "html", "github"):
         assert "Register" in render(differing, form), form
 

@@ -54,9 +54,9 @@ TWO = (KafkaBroker(0), KafkaBroker(1))
 def test_partitions_survive_the_way_into_the_model_and_back() -> None:
     choice = random.Random(4)
     for _ in range(500):
-        given = random_partition(choice, 6)
-        back = kafka_of(partition_of(given))
-        assert replace(back, directories=None) == given
+        partition = random_partition(choice, 6)
+        back = kafka_of(partition_of(partition))
+        assert replace(back, directories=None) == partition
 
 
 def test_nobody_is_held_as_last_known_leader_and_nowhere_else() -> None:
@@ -74,24 +74,24 @@ def test_the_builder_question_is_the_models_change() -> None:
 
 def test_an_event_is_decided_as_what_if_decides_it() -> None:
     """The question to what-if that a report prints gets the answer that the comparison had."""
-    choice, asked = random.Random(11), Counter[str]()
+    choice, kinds = random.Random(11), Counter[str]()
     for _ in range(60):
         setup, steps = random_walk(CONFIG, choice)
         kafka = FakeKafka(config_of("code_4_1", "last_known_leader=NEVER", "clean_check=ALWAYS_UNCLEAN"))
         (answers,) = kafka.walks([(setup, steps)])
-        for found in CONTROLLER.disagreements(CONFIG, (setup, steps), answers):
-            assert isinstance(found, StepDisagreement)
-            question = example_of(found, "", "code_4_1").what_if
-            if question is None or found.now.controller.partition.last_known_none:
+        for difference in CONTROLLER.disagreements(CONFIG, (setup, steps), answers):
+            assert isinstance(difference, StepDisagreement)
+            question = example_of(difference, "", "code_4_1").what_if
+            if question is None or difference.now.controller.partition.last_known_none:
                 continue
             reply = answer(json.loads(question))
-            model = kafka_of(found.model.controller.partition)
-            asked[json.loads(question)["op"]["type"]] += 1
-            assert reply["error"] == found.error
+            model = kafka_of(difference.model.controller.partition)
+            kinds[json.loads(question)["op"]["type"]] += 1
+            assert reply["error"] == difference.error
             assert reply["partition"]["leader"] == model.leader
             assert sorted(reply["partition"]["elr"]) == list(model.elr)
             assert reply["partition"]["partition_epoch"] == model.partition_epoch
-    assert len(asked) > 2, asked
+    assert len(kinds) > 2, kinds
 
 
 def test_requests_are_relative_to_what_is_registered() -> None:
@@ -118,39 +118,39 @@ def test_a_walk_goes_on_in_kafkas_state_after_a_difference() -> None:
     (answers,) = FakeKafka(config_of("code_4_1", "clean_check=ALWAYS_UNCLEAN")).walks([(setup, steps)])
     walk = setup, steps
     outcomes = list(CONTROLLER.compare(CONFIG, walk, answers, CONTROLLER.expect(CONFIG, walk)))
-    found = [outcome for outcome in outcomes if outcome is not Agreement.SAME]
-    assert [type(d.step).__name__ for d in found] == ["Register"]
+    differing = [outcome for outcome in outcomes if outcome is not Agreement.SAME]
+    assert [type(d.step).__name__ for d in differing] == ["Register"]
     assert len(outcomes) == len(steps)
-    assert {d.name for d in found[0].differences} == {"elr", "partition_epoch"}
+    assert {d.name for d in differing[0].differences} == {"elr", "partition_epoch"}
 
 
 def test_a_record_for_the_order_of_the_isr_alone_is_a_known_class() -> None:
     question = BuilderQuestion(NEW, acceptable=(0, 1), target_isr=(1, 0))
     reordered = BuilderAnswer(replace(NEW, isr=(1, 0), partition_epoch=1, directories=(0, 0)))
-    (found,) = BUILDER.disagreements(CONFIG, question, reordered)
-    known = class_of(found)
-    assert known is not None and known.id == "C"
+    (difference,) = BUILDER.disagreements(CONFIG, question, reordered)
+    class_ = class_of(difference)
+    assert class_ is not None and class_.id == "C"
     assert reordered.partition is not None
     for wrong in (
         replace(reordered.partition, partition_epoch=2),
         replace(reordered.partition, leader=1),
         replace(reordered.partition, isr=(1,)),
     ):
-        differences = builder_differences(NEW, BuilderAnswer(wrong), found.partition)
-        other = BuilderDisagreement(question, BuilderAnswer(wrong), found.partition, differences)
+        differences = builder_differences(NEW, BuilderAnswer(wrong), difference.partition)
+        other = BuilderDisagreement(question, BuilderAnswer(wrong), difference.partition, differences)
         assert class_of(other) is None, wrong
 
 
 def test_an_exception_of_kafka_is_a_difference() -> None:
     question = BuilderQuestion(NEW, acceptable=(0, 1))
-    (found,) = BUILDER.disagreements(CONFIG, question, BuilderAnswer(None, "boom"))
-    assert [(d.name, d.kafka) for d in found.differences] == [("failure", "boom")]
-    assert class_of(found) is None
+    (difference,) = BUILDER.disagreements(CONFIG, question, BuilderAnswer(None, "boom"))
+    assert [(d.name, d.kafka) for d in difference.differences] == [("failure", "boom")]
+    assert class_of(difference) is None
 
 
 def test_every_class_and_projection_says_why() -> None:
-    assert len({known.id for known, _ in CLASSES}) == len(CLASSES)
-    assert all(len(known.why) > 20 and known.source for known, _ in CLASSES)
+    assert len({class_.id for class_, _ in CLASSES}) == len(CLASSES)
+    assert all(len(class_.why) > 20 and class_.source for class_, _ in CLASSES)
     assert all(len(p.why) > 20 and p.what for p in PROJECTIONS)
 
 
@@ -165,8 +165,8 @@ def test_a_space_is_visited_once(size: int) -> None:
 def test_small_spaces_have_no_question_twice() -> None:
     for space in builder_spaces():
         if space.size < 1000:
-            found = [question for n in range(space.size) if (question := space.at(n)) is not None]
-            assert len(set(found)) == len(found), space.name
+            questions = [question for n in range(space.size) if (question := space.at(n)) is not None]
+            assert len(set(questions)) == len(questions), space.name
 
 
 def test_spaces_reach_every_event() -> None:
@@ -199,8 +199,8 @@ def test_a_release_without_the_feature_is_not_asked_about_it() -> None:
     legacy = config_of("legacy_strict")
     for block in (Block("random events", 0, 200), Block("walks", 0, 20), Block("builder space", 0, 2000, 0)):
         kafka = FakeKafka(legacy)
-        (found,) = ask_block(legacy, 1, block, [kafka])
-        assert found.compared.total() == kafka.asked > 0
+        (answer,) = ask_block(legacy, 1, block, [kafka])
+        assert answer.compared.total() == kafka.asked > 0
     assert not askable(False, BuilderQuestion(replace(NEW, elr=(1,), isr=(0,)), (0,), elr=False))
 
 
@@ -215,8 +215,8 @@ def test_an_order_that_matters_would_be_seen() -> None:
                 for walk in answers
             ]
 
-    (found,) = ask_block(CONFIG, 1, Block("ISR order", 0, 60), [OrderedKafka(CONFIG)])
-    assert found.groups and found.compared.total() > 10
+    (answer,) = ask_block(CONFIG, 1, Block("ISR order", 0, 60), [OrderedKafka(CONFIG)])
+    assert answer.groups and answer.compared.total() > 10
     (faithful,) = ask_block(CONFIG, 1, Block("ISR order", 0, 60), [FakeKafka(CONFIG)])
     assert not faithful.groups
 
@@ -249,12 +249,12 @@ def test_newest_is_the_release_that_maven_finds(monkeypatch: pytest.MonkeyPatch)
         raise UsageFault("kafka-version", f"no classes of {source} here")
 
     monkeypatch.setattr(kafka_source, "open_kafka", closed)
-    known = newest_recorded()
-    for version, said in ((known, "it is recorded"), ("99.0.0", f"the newest recorded one is {known}")):
+    recorded = newest_recorded()
+    for version, origin in ((recorded, "it is recorded"), ("99.0.0", f"the newest recorded one is {recorded}")):
         monkeypatch.setattr(kafka_source, "newest_release", lambda older, version=version: version)
         with pytest.raises(UsageFault, match=f"no classes of {version} here"):
             teams_of(ConformRequest(kafka=("newest",)), Staged())
-        assert f"Kafka {version} is the newest release" in stages[-2] and said in stages[-2]
+        assert f"Kafka {version} is the newest release" in stages[-2] and origin in stages[-2]
 
 
 def test_only_the_variant_itself_is_recorded(tmp_path: Path) -> None:

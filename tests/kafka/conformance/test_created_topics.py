@@ -26,11 +26,12 @@ def test_a_topic_starts_as_in_kafka(version: str) -> None:
     variant = variant_named({"3.9.1": "code_3_9", "4.0.2": "code_4_0", "4.1.2": "code_4_1"}.get(version, "code_4_3"))
     assert variant is not None
     config = Config(**variant.knobs)
-    asked = [
+    topics = [
         (
             Setup(
                 tuple(
-                    KafkaBroker(b, 100 + b, **CONDITIONS[condition]) for b, condition in zip(IDS, found, strict=True)
+                    KafkaBroker(b, 100 + b, **CONDITIONS[condition])
+                    for b, condition in zip(IDS, conditions, strict=True)
                 ),
                 None,
                 elr=config.elr_enabled,
@@ -38,17 +39,17 @@ def test_a_topic_starts_as_in_kafka(version: str) -> None:
             ),
             CreateTopic(placement),
         )
-        for found in product(range(len(CONDITIONS)), repeat=len(IDS))
+        for conditions in product(range(len(CONDITIONS)), repeat=len(IDS))
         for placement in PLACEMENTS
     ]
     with open_oracle(jars_or_skip(version)) as oracle:
-        answers = oracle.steps(asked)
+        answers = oracle.steps(topics)
     wrong = []
     refused = 0
-    for (setup, step), answer in zip(asked, answers, strict=True):
+    for (setup, step), answer in zip(topics, answers, strict=True):
         error, partition = created_topic(config, setup, step)
         refused += partition is None
         if answer.error != error or partition_differences(answer.partition, partition):
             wrong.append((setup, step, answer, error, partition))
     assert not wrong, (len(wrong), wrong[0])
-    assert len(asked) == 960 and 0 < refused < len(asked)
+    assert len(topics) == 960 and 0 < refused < len(topics)

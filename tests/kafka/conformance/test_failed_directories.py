@@ -66,12 +66,12 @@ def test_a_replica_that_is_made_again_is_in_a_directory_that_is_online() -> None
 
 
 @pytest.mark.parametrize(
-    ("brought", "found"), [((0, 1), Directory.ONLINE), ((0,), Directory.ONLINE), ((1,), Directory.OFFLINE)]
+    ("brought", "listed"), [((0, 1), Directory.ONLINE), ((0,), Directory.ONLINE), ((1,), Directory.OFFLINE)]
 )
-def test_a_registration_lists_what_is_there(brought: tuple[int, ...], found: Directory) -> None:
+def test_a_registration_lists_what_is_there(brought: tuple[int, ...], listed: Directory) -> None:
     for earlier in ((), (Heartbeat(1, offline=(0,)),), (Register(1, "none", (1,)),)):
         now = after(*earlier, Register(1, "last", brought))
-        assert (directory(now, 1), now.online[1]) == (found, brought)
+        assert (directory(now, 1), now.online[1]) == (listed, brought)
 
 
 def test_no_directory_is_recorded_for_a_broker_that_holds_no_replica() -> None:
@@ -158,8 +158,8 @@ def test_the_effective_min_isr_is_that_of_partition_zero() -> None:
     assert after(Fence(1)).controller.partition.elr == frozenset({1})
 
 
-@pytest.mark.parametrize(("fewer", "beside", "known"), [(1, True, "S0"), (1, False, None), (2, True, None)])
-def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, beside: bool, known: str | None) -> None:
+@pytest.mark.parametrize(("fewer", "beside", "class_"), [(1, True, "S0"), (1, False, None), (2, True, None)])
+def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, beside: bool, class_: str | None) -> None:
     """The index says once too often that broker 1 is in the ELR: the model writes two records, Kafka one."""
     setup = replace(SETUP, sibling=KafkaPartition((0, 1), (0, 1), leader=0) if beside else None)
     now = situation_of(CODE, setup)
@@ -183,4 +183,4 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, bes
         (FieldPair("partition_epoch", str(answered.partition_epoch), "2"),),
     )
     explained = class_of(disagreement)
-    assert (None if explained is None else explained.id) == known
+    assert (None if explained is None else explained.id) == class_

@@ -18,10 +18,10 @@ NAMES = ("stop", "kill", "crash")
 
 def searched(sets: EventSets, breaking: Events, left_open: Sequence[Events] = ()) -> list[Events]:
     """Runs the search where a property breaks with these events; returns which sets were asked for."""
-    asked: list[Events] = []
+    sets_searched: list[Events] = []
 
     def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
-        asked.append(events)
+        sets_searched.append(events)
         if events in left_open:
             return None
         if events == breaking:
@@ -29,14 +29,14 @@ def searched(sets: EventSets, breaking: Events, left_open: Sequence[Events] = ()
         return SetAnswer(frozenset(), frozenset(wanted), 10)
 
     sets.run(search)
-    return asked
+    return sets_searched
 
 
 def test_no_set_is_searched_of_which_a_part_breaks() -> None:
     sets = EventSets(NAMES, ("A",), 3)
-    asked = searched(sets, ("stop", "kill"))
-    assert len(asked) == len(set(asked)) == 3 + 6 + 7
-    assert not [events for events in asked if len(events) == 3 and {"stop", "kill"} <= set(events)]
+    order = searched(sets, ("stop", "kill"))
+    assert len(order) == len(set(order)) == 3 + 6 + 7
+    assert not [events for events in order if len(events) == 3 and {"stop", "kill"} <= set(events)]
     assert sets.smallest("A") == [("stop", "kill")]
     assert (sets.safe_up_to("A"), sets.undecided("A")) == (1, [])
 
@@ -64,10 +64,10 @@ def test_an_open_set_is_searched_again_and_no_other() -> None:
 def test_sets_that_findings_name_are_searched_first() -> None:
     crashes, kills, stops = ("crash", "crash"), ("kill", "kill"), ("stop", "stop")
     likely = {crashes: crashes, kills: kills, ("stop", "crash"): crashes, stops: kills}
-    asked = searched(EventSets(NAMES, ("A",), 2, likely), crashes)
-    assert set(asked[3:5]) == {crashes, kills}
-    assert asked[5] == ("stop", "crash")
-    assert asked.index(stops) > 5
+    order = searched(EventSets(NAMES, ("A",), 2, likely), crashes)
+    assert set(order[3:5]) == {crashes, kills}
+    assert order[5] == ("stop", "crash")
+    assert order.index(stops) > 5
 
 
 def test_parts_and_containment_count_events() -> None:
@@ -86,11 +86,11 @@ def test_events_as_people_list_them() -> None:
 
 
 def test_the_searches_of_findings_are_suspected() -> None:
-    found = suspects(packaged_findings(), 3)
-    assert found["fence", "reassign", "reassign"] == ("fence", "reassign", "reassign")  # F-20
-    assert found["stop", "reassign", "reassign"] == ("fence", "reassign", "reassign")
-    assert found["stop", "stop", "lose_directory"] == ("stop", "stop", "lose_directory")  # F-52
-    assert all(list(events) == sorted(events, key=[k.name for k in KINDS].index) for events in found)
+    suspected = suspects(packaged_findings(), 3)
+    assert suspected["fence", "reassign", "reassign"] == ("fence", "reassign", "reassign")  # F-20
+    assert suspected["stop", "reassign", "reassign"] == ("fence", "reassign", "reassign")
+    assert suspected["stop", "stop", "lose_directory"] == ("stop", "stop", "lose_directory")  # F-52
+    assert all(list(events) == sorted(events, key=[k.name for k in KINDS].index) for events in suspected)
 
 
 @pytest.mark.parametrize("kafka", ["4.0", "4.1", "4.3"])
@@ -108,10 +108,10 @@ def test_the_searches_that_fit_a_release(kafka: str) -> None:
 def test_what_fits_comes_with_its_parts_after_single_events() -> None:
     fits, alike, crashes = ("stop", "kill", "kill"), ("stop", "stop", "kill"), ("crash", "crash")
     sets = EventSets(NAMES, ("A",), 3, {fits: fits, alike: fits, crashes: crashes}, frozenset([fits]))
-    asked = searched(sets, fits)
-    assert set(asked[:3]) == {("stop",), ("kill",), ("crash",)}
-    assert asked[3:7] == [("stop", "kill"), ("kill", "kill"), fits, ("stop", "stop")]
-    assert asked[7] == alike and len(asked) == len(set(asked))
+    order = searched(sets, fits)
+    assert set(order[:3]) == {("stop",), ("kill",), ("crash",)}
+    assert order[3:7] == [("stop", "kill"), ("kill", "kill"), fits, ("stop", "stop")]
+    assert order[7] == alike and len(order) == len(set(order))
     assert sets.smallest("A") == [fits]
     others = EventSets(("stop",), ("A",), 3, {fits: fits}, frozenset([fits]))
     assert list(others.likely()) == []

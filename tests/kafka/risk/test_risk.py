@@ -62,8 +62,8 @@ def answered(request: RiskRequest) -> RiskReport:
     ],
 )
 def test_a_line_of_releases_stands_for_its_last_one(text: str, release: str, variant: str) -> None:
-    named, found = release_named(text)
-    assert (named, found.name) == (release, variant)
+    named, model = release_named(text)
+    assert (named, model.name) == (release, variant)
 
 
 @pytest.mark.parametrize(("kafka", "elr"), [("3.9", False), ("4.0", False), ("4.1.0", True), ("4.4", True)])

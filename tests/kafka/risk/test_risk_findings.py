@@ -43,10 +43,12 @@ def answered(kafka: str, *events: str, most: int = 3, elr: bool | None = None) -
 
 def assert_recorded(part: RiskPart) -> None:
     """A finding that an answer names is on record for that very release; the story ends with the outcome."""
-    shown = {(row.finding, cell.kafka) for row in finding_table().rows for cell in row.cells if cell.state == "shown"}
+    recorded = {
+        (row.finding, cell.kafka) for row in finding_table().rows for cell in row.cells if cell.state == "shown"
+    }
     for answer in part.answers:
         findings = [cause.finding for cause in answer.causes if cause.finding]
-        assert {(finding, part.settings.kafka) for finding in findings} <= shown, answer.words
+        assert {(finding, part.settings.kafka) for finding in findings} <= recorded, answer.words
         stalled = "has no leader" in answer.story[-1]
         assert stalled is (answer.outcome == "unavailable"), answer.story
 

@@ -36,9 +36,9 @@ CONFIGS = (
 
 
 def groups(text: str) -> list[tuple[int, int, bool, tuple[str, ...]]]:
-    found, problems = settings_of(read_description(text), unclean=False)
+    settings, problems = settings_of(read_description(text), unclean=False)
     assert problems == ()
-    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.names) for g in found]
+    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.names) for g in settings]
 
 
 def test_topics_and_their_settings_are_read() -> None:
@@ -73,16 +73,16 @@ def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
     ],
 )
 def test_what_is_not_understood_is_named(line: str, why: str) -> None:
-    found = read_description(f"{LOGS}\n{line}\n")
-    assert [topic.name for topic in found.topics] == ["logs"]
-    (unread,) = found.unread
+    described = read_description(f"{LOGS}\n{line}\n")
+    assert [topic.name for topic in described.topics] == ["logs"]
+    (unread,) = described.unread
     assert unread.startswith("line 3: ") and why in unread
 
 
 @pytest.mark.parametrize("value", ["min.insync.replicas=two", "unclean.leader.election.enable=maybe"])
 def test_a_setting_without_a_meaning_leaves_the_topic_out(value: str) -> None:
-    found, problems = settings_of(read_description(replaced(LOGS, "Configs: ", f"Configs: {value}")), False)
-    assert found == ()
+    settings, problems = settings_of(read_description(replaced(LOGS, "Configs: ", f"Configs: {value}")), False)
+    assert settings == ()
     assert problems[0].startswith("topic logs: ")
 
 

@@ -74,9 +74,9 @@ spec: {kafka: {config: {default.replication.factor: 3, min.insync.replicas: 2, u
 
 
 def groups(described: Described) -> list[tuple[int, int, bool, bool, tuple[str, ...]]]:
-    found, problems = settings_of(described, unclean=False)
+    settings, problems = settings_of(described, unclean=False)
     assert problems == () and described.unread == ()
-    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.single, g.names) for g in found]
+    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.single, g.names) for g in settings]
 
 
 def test_topics_of_terraform() -> None:
@@ -87,8 +87,8 @@ def test_topics_of_terraform() -> None:
 
 
 def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
-    found, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
-    assert [each.names for each in found] == [("orders",)]
+    settings, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
+    assert [each.names for each in settings] == [("orders",)]
     assert problems == ("topic logs: its replication factor is not said",)
     assert groups(read_strimzi(STRIMZI + CLUSTER)) == [(3, 2, True, True, ("orders",)), (3, 2, True, False, ("logs",))]
 

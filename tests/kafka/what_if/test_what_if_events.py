@@ -47,9 +47,9 @@ def question(op: Json, live: Json | None = None, top: Json | None = None, **chan
 def line(reply: Json) -> str:
     """error: leader | ISR | ELR | LastKnownELR | leader epoch . partition epoch"""
     p = reply["partition"]
-    shown = [",".join(map(str, p[name])) or "-" for name in ("isr", "elr", "last_known_elr")]
+    columns = [",".join(map(str, p[name])) or "-" for name in ("isr", "elr", "last_known_elr")]
     epochs = f"{p['leader_epoch']}.{p['partition_epoch']}"
-    return f"{reply['error']}: " + " | ".join([str(p["leader"]), *shown, epochs])
+    return f"{reply['error']}: " + " | ".join([str(p["leader"]), *columns, epochs])
 
 
 # ---------------------------------------------------------------------------- B.3: registration
@@ -114,9 +114,9 @@ def test_an_elr_member_in_controlled_shutdown_does_not_lead() -> None:
     ],
 )
 def test_fencing_twice_changes_nothing(op: Json, live: Json) -> None:
-    given = question(op, live, isr=[3, 1, 2])
-    same = given["partition"]
-    assert answer(given) == {"error": "NONE", "partition": same, "brokers": live}
+    asked_of = question(op, live, isr=[3, 1, 2])
+    same = asked_of["partition"]
+    assert answer(asked_of) == {"error": "NONE", "partition": same, "brokers": live}
 
 
 # ---------------------------------------------------------------------------- B.8 and B.17
@@ -192,13 +192,13 @@ GONE = {"isr": [], "leader": -1}
     ],
 )
 def test_elections(op: Json, live: Json | None, top: Json, before: Json, expected: str) -> None:
-    given = question(op, live, top, **before)
-    reply = answer(given)
+    election = question(op, live, top, **before)
+    reply = answer(election)
     assert line(reply) == expected
-    was, now = given["partition"], reply["partition"]
+    was, now = election["partition"], reply["partition"]
     outside = now["leader"] != -1 and now["leader"] not in was["isr"] + was["elr"]
     assert now["leader_recovery_state"] == ("RECOVERING" if outside else "RECOVERED")
-    assert reply["brokers"] == given["brokers"]
+    assert reply["brokers"] == election["brokers"]
 
 
 def test_a_broker_event_elects_uncleanly_where_the_topic_allows_it() -> None:

@@ -59,21 +59,21 @@ MISSING = object()
 
 def changed(path: str, value: Any, base: Json = QUESTION) -> Json:
     """The question with one field replaced, added or (MISSING) left out; `/` separates the keys."""
-    made = copy.deepcopy(base)
+    copied = copy.deepcopy(base)
     *parents, last = path.split("/")
-    place: Any = made
+    place: Any = copied
     for key in parents:
         place = place[key]
     if value is MISSING:
         del place[last]
     else:
         place[last] = value
-    return made
+    return copied
 
 
-def refusal(given: Json) -> UsageFault:
+def refusal(question: Json) -> UsageFault:
     with pytest.raises(UsageFault) as caught:
-        answer(given)
+        answer(question)
     return caught.value
 
 
@@ -281,9 +281,9 @@ def test_epochs_may_be_any_whole_numbers() -> None:
 
 
 def test_the_question_is_left_as_it_was() -> None:
-    given = copy.deepcopy(QUESTION)
-    answer(given)
-    assert given == QUESTION
+    question = copy.deepcopy(QUESTION)
+    answer(question)
+    assert question == QUESTION
 
 
 def test_the_admin_rules_are_in_the_modelling_language() -> None:

@@ -38,9 +38,9 @@ class Story:
         """leader | ISR | ELR | LastKnownELR | last known leader | leader epoch . partition epoch"""
         p = self.partition
         lists = [p["isr"], sorted(p["elr"]), sorted(p["last_known_elr"])]
-        shown = [",".join(map(str, ids)) or "-" for ids in lists]
+        columns = [",".join(map(str, ids)) or "-" for ids in lists]
         epochs = f"{p['leader_epoch']}.{p['partition_epoch']}"
-        return " | ".join([str(p["leader"]), *shown, str(p["last_known_leader"]), epochs])
+        return " | ".join([str(p["leader"]), *columns, str(p["last_known_leader"]), epochs])
 
 
 def start(*replicas: int, **changed: Any) -> Json:
