@@ -88,7 +88,7 @@ def _run(
     broker: ClassPath = from_maven(version, Jars.BROKER, environ)
     changed = compiled_jar(issue.finding, main, broker, jdk, environ)
     new = compiled_jar(f"{issue.finding} tests", added, tests.kafka, jdk, environ)
-    classes = sorted({test.class_name for test in issue.tests} | set(own_classes(main, version, environ)))
+    classes = sorted({*(test.class_name for test in issue.tests), *issue.also, *own_classes(main, version, environ)})
     progress.stage("running Kafka's tests without the change")
     without = tests.outcomes(classes, [new])
     progress.stage("running Kafka's tests with the change")

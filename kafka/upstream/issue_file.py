@@ -8,6 +8,7 @@ log = "..."                     # the lines that a user sees
 configuration = "..."           # what differs from Kafka's defaults
 likelihood = "..."
 alternative = "..."             # another change that a committer may prefer; left out if there is none
+also = ["kafka.server.LogRecoveryTest"]     # Kafka's tests of what the change touches, besides those of its classes
 
 [[test]]
 file = "org/apache/kafka/controller/ReplicationControlManagerTest.java"
@@ -74,6 +75,7 @@ class UpstreamIssue:
     confirmed: tuple[Release, ...]
     tests: Annotated[tuple[KafkaTest, ...], KeyName("test")]
     alternative: MaybeEmpty = ""
+    also: tuple[Prose, ...] = ()
     file: Annotated[str, From.FILE] = ""
 
 

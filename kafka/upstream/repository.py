@@ -9,6 +9,7 @@ FOLDERS = (
     ("unit/kafka/", "core/src/test/scala/"),
     ("kafka/", "core/src/main/scala/"),
     ("org/apache/kafka/storage/", "storage/src/{set}/java/"),
+    ("org/apache/kafka/raft/", "raft/src/{set}/java/"),
     ("org/apache/kafka/", "metadata/src/{set}/java/"),
 )
 """Start of a path in a jar of sources -> its folder in the repository."""

@@ -40,7 +40,7 @@ BROKEN = {
 
 
 def test_issues_belong_to_findings_with_a_patch() -> None:
-    assert issue_names() == ("F-20", "F-51", "F-52", "F-58", "F-62", "F-64", "F-66", "F-67")
+    assert issue_names() == ("F-20", "F-51", "F-52", "F-58", "F-62", "F-64", "F-65", "F-66", "F-67")
     for name in issue_names():
         issue = issue_of(name)
         assert edits_of(name, RELEASE) and issue.confirmed == (RELEASE,)
@@ -57,6 +57,7 @@ def test_where_sources_stand_in_the_repository() -> None:
         ("unit/kafka/cluster/PartitionTest.scala", "core/src/test/scala/unit/kafka/cluster/PartitionTest.scala"),
         ("org/apache/kafka/controller/A.java", "metadata/src/main/java/org/apache/kafka/controller/A.java"),
         ("org/apache/kafka/controller/ATest.java", "metadata/src/test/java/org/apache/kafka/controller/ATest.java"),
+        ("org/apache/kafka/raft/CTest.java", "raft/src/test/java/org/apache/kafka/raft/CTest.java"),
         ("org/apache/kafka/storage/B.java", "storage/src/main/java/org/apache/kafka/storage/B.java"),
     ):
         assert repository_path(path) == place

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 from elrcheck.kafka.conformance.kafka_part import KnownClass
 from elrcheck.kafka.controller_steps import (
@@ -23,6 +24,7 @@ from elrcheck.kafka.controller_steps import (
 ELRS, DIRECTORIES, ISRS, PARTITION = "brokersToElrs", "directoriesToPartitions", "brokersToIsrs", "partition"
 GONE = "existed in isrMembers, but not in the topics map"
 NO_IMAGE = 'NullPointerException: Cannot invoke "org.apache.kafka.image.TopicImage'
+NO_ELR: Mapping[str, Any] = {"elr": [], "last_known_elr": []}
 NOBODY = "-1 as leader"
 """Under which brokersToIsrs has the partitions without a leader."""
 F_64 = KnownClass(
@@ -42,6 +44,12 @@ F_28 = KnownClass(
     "a controller that loads a snapshot has no ELR, which the running one keeps",
     "a snapshot that is written while ELR is off leaves the ELR and the last known leader out",
     "PartitionRegistration.toRecord",
+)
+KAFKA_19383 = KnownClass(
+    "KAFKA-19383",
+    "a controller that loads a snapshot of one delta keeps an ELR, and a partition epoch, from before it was cleared",
+    "the delta clears the topics of the image only, and not those that were created in it; fixed in 4.0.1",
+    "TopicsDelta.replay(ClearElrRecord)",
 )
 KAFKA_19497 = KnownClass(
     "KAFKA-19497",
@@ -88,23 +96,28 @@ def class_of_entries(change: IndexChange) -> KnownClass | None:
     return None
 
 
-def class_of_loaded(entries: Sequence[IndexEntry], elr: bool) -> KnownClass | None:
-    """Return the finding that explains entries of a controller that loaded a snapshot. elr: the feature is on."""
-    if elr or any(entry.index != PARTITION for entry in entries):
+def class_of_loaded(steps: Sequence[Step], entries: Sequence[IndexEntry], elr: bool) -> KnownClass | None:
+    """Return what explains entries of a controller that loaded a snapshot. elr: the feature is on."""
+    if any(entry.index != PARTITION for entry in entries):
         return None
-    running = Counter((entry.partition, _without_elr(entry.of)) for entry in entries if entry.due)
-    loaded = Counter((entry.partition, entry.of) for entry in entries if entry.held)
-    return F_28 if running == loaded else None
+    running = {entry.partition: json.loads(entry.of) for entry in entries if entry.due}
+    loaded = {entry.partition: json.loads(entry.of) for entry in entries if entry.held}
+    if not elr and loaded == {name: {**one, **NO_ELR} for name, one in running.items()}:
+        return F_28
+    return KAFKA_19383 if _cleared(steps) and _as_before(running, loaded) else None
 
 
 def class_of_unloaded(steps: Sequence[Step], failure: str) -> KnownClass | None:
     """Return what explains an exception of making a snapshot after these events."""
     deleted = next((at for at, step in enumerate(steps) if isinstance(step, DeleteTopic)), len(steps))
-    cleared = any(
-        isinstance(step, SwitchElr) or (isinstance(step, Configure) and step.level == "cluster")
-        for step in steps[deleted:]
+    return KAFKA_19497 if _cleared(steps[deleted:]) and NO_IMAGE in failure else None
+
+
+def _cleared(steps: Sequence[Step]) -> bool:
+    """Return whether one of the events clears the ELR of every topic."""
+    return any(
+        isinstance(step, SwitchElr) or (isinstance(step, Configure) and step.level == "cluster") for step in steps
     )
-    return KAFKA_19497 if cleared and NO_IMAGE in failure else None
 
 
 def class_of_failure(step: Step, before: Sequence[IndexEntry], failure: str) -> KnownClass | None:
@@ -151,6 +164,10 @@ def _left_by_deletion(change: IndexChange, entry: IndexEntry) -> bool:
     return not members and entry.due == 0 and any((e.index, e.of, e.partition) == here for e in due_before)
 
 
-def _without_elr(partition: str) -> str:
-    registered = json.loads(partition)
-    return json.dumps({**registered, "elr": [], "last_known_elr": []}, separators=(",", ":"))
+def _as_before(running: Mapping[str, Any], loaded: Mapping[str, Any]) -> bool:
+    """Return whether loaded partitions are the running ones but for ELR and epoch, and of earlier epochs."""
+    return running.keys() == loaded.keys() and all(
+        one["partition_epoch"] < running[name]["partition_epoch"]
+        and {**one, **NO_ELR, "partition_epoch": running[name]["partition_epoch"]} == {**running[name], **NO_ELR}
+        for name, one in loaded.items()
+    )

@@ -40,7 +40,7 @@ ELR = IndexEntry("brokersToElrs", "1", "t-0", 1, 1)
 STALE = replace(ELR, due=0)
 DIRECTORY = IndexEntry("directoriesToPartitions", "0/1", "t-0", 1, 1)
 MEMBER = IndexEntry("brokersToIsrs", "0 as leader", "t-0", 1, 1)
-EMPTY = '{"replicas":[0,1],"isr":[0],"elr":[],"last_known_elr":[],"adding":[]}'
+EMPTY = '{"replicas":[0,1],"isr":[0],"elr":[],"last_known_elr":[],"adding":[],"partition_epoch":2}'
 KEPT = EMPTY.replace('"elr":[]', '"elr":[1]', 1)
 
 
@@ -122,6 +122,18 @@ def test_a_snapshot_without_elr() -> None:
     assert classes((Fence(1), ()), loaded=(STALE,)) == [None]
 
 
+def test_a_snapshot_from_before_the_elr_was_cleared() -> None:
+    running, clear = IndexEntry("partition", EMPTY, "t-0", 0, 1), (Configure("cluster", "2"), ())
+    for registered, walk, name in (
+        (KEPT.replace(":2}", ":1}"), (clear,), "KAFKA-19383"),
+        (EMPTY.replace(":2}", ":1}"), (clear, (Fence(1), ())), "KAFKA-19383"),
+        (KEPT, (clear,), None),
+        (KEPT.replace(":2}", ":1}"), ((Configure("topic", "2"), ()),), None),
+        (KEPT.replace(":2}", ":1}").replace("[0,1]", "[1,0]"), (clear,), None),
+    ):
+        assert classes(*walk, loaded=(IndexEntry("partition", registered, "t-0", 1, 0), running)) == [name]
+
+
 def test_a_snapshot_that_cannot_be_made() -> None:
     deleted, cleared = (DeleteTopic(), ()), (Configure("cluster", "2"), ())
     gone = 'java.lang.NullPointerException: Cannot invoke "org.apache.kafka.image.TopicImage.partitions()" ..'
@@ -143,7 +155,12 @@ def test_walks_have_events_of_every_kind() -> None:
 @pytest.mark.kafka
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("version", "findings"), [("3.9.1", set()), ("4.0.2", {"F-28", "F-64", "F-67", "KAFKA-19497"})]
+    ("version", "findings"),
+    [
+        ("3.9.1", set()),
+        ("4.0.0", {"F-28", "F-64", "F-67", "KAFKA-19383"}),
+        ("4.0.2", {"F-28", "F-64", "F-67", "KAFKA-19497"}),
+    ],
 )
 def test_the_indexes_of_a_release(version: str, findings: set[str]) -> None:
     """F-64 and F-67 are found in walks that were not made for them, and nothing else."""
