@@ -21,7 +21,7 @@ WITHOUT_ELR = "it has no ELR (MetadataVersion.isElrSupported)"
 """Why 3.9.1 cannot show most findings; the page of the table says it for all."""
 USUAL = "4.1.2"
 """The release that a command names, if it has the finding."""
-MARK = "<!-- From catalogue/findings/{finding}.toml. -->"
+MARK = "<!-- catalogue/findings/{finding}.toml -->"
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
 
 
 def _in_model(patch: Patch) -> str:
-    return f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "the model has no knob for it"
+    return f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "not tried in the model"
 
 
 def _conclusive(runs: Sequence[SeenRun]) -> Iterator[SeenRun]:

@@ -31,14 +31,14 @@ ELR members staler. The [command](#commands) of a variant says what it covers, a
 
 A property that says nothing in any variant has no row. [Findings](findings.md) break more of them, at other sizes and
 with operations beyond the proof. A row older than that of `kip_full` has the lemmas and actions of its day.
-`python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
+`python docs/prove_variants.py VARIANT` repeats proof and walks.
 """
 
 
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
     """Return the page. properties: id -> name, in the order of the table."""
     breaches_of = {proof.variant: breaches(proof) for proof in proofs}
-    lines = [HEAD.format(walks=proofs[0].walked), *table(COUNTED, map(_counts, proofs))]
+    lines = [HEAD, *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
         alike: dict[tuple[str, ...], list[str]] = {}
