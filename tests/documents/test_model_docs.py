@@ -42,6 +42,12 @@ def columns(text: str, title: str) -> Iterator[str]:
             yield cells[index]
 
 
+def switches(text: str) -> set[str]:
+    """The knobs of a page: in a column of that title, and in the list under `Where versions differ`."""
+    listed = text.partition("\n## Where versions differ\n\n")[2].partition("\n\n")[0]
+    return {name for part in (listed, *columns(text, "Knob")) for name in quoted(part)}
+
+
 def test_every_action_is_on_exactly_one_page(model: Model) -> None:
     for action in model.actions:
         pages = [page.name for page in PAGES if action.name in quoted(page.read_text())]
@@ -56,12 +62,11 @@ def test_named_functions_and_knobs_exist(model: Model, page: Path) -> None:
     named = [name for title in ("Model", "Action") for cell in columns(text, title) for name in quoted(cell)]
     assert set(named) <= set(model.fns)
     assert named or page.stem in ("admin", "properties")
-    switched = [name for cell in columns(text, "Knob") for name in quoted(cell)]
-    assert set(switched) <= {field.name for field in dataclasses.fields(Config)}
+    assert switches(text) <= {field.name for field in dataclasses.fields(Config)}
 
 
 def test_every_knob_of_the_protocol_is_on_some_page() -> None:
-    documented = {name for page in PAGES for cell in columns(page.read_text(), "Knob") for name in quoted(cell)}
+    documented = {name for page in PAGES for name in switches(page.read_text())}
     protocol = {knob.name for knob in knobs() if knob.section not in ("sizes", "budgets of a search")}
     assert len(protocol) > 30
     assert protocol <= documented
