@@ -1,8 +1,8 @@
 """A check report as text, in the order of need: the shortest counterexample, tables, and the verdict last.
 
 Of several violations the one with the shortest trace is printed, and one line for each of the others; with
---all, or -v, every one. -q leaves out all but the lines that name them and the verdict. The block of a
-violated property::
+--all, or -v, every one. Tables of more than a few properties are left to -v. -q leaves out all but the lines that name
+the violations, and the verdict. The block of a violated property::
 
     FAIL  P-3 LeaderInIsr  violated at depth 2
           means     After step 2 this is false: "The leader is a member of the ISR".
@@ -40,13 +40,15 @@ from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Pro
 
 PLAIN = str.maketrans("“”", '""')
 """Quotation marks that every stream can print."""
+FEW_PROPERTIES = 12
+"""A model with more of them has its properties and actions counted, and listed with -v."""
 MOST_FINDINGS = 3
 """Findings outside the scope that are named with their events; of the others only the ids."""
 
 
 def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
     yield from violations_blocks([each for each in report.properties if each.verdict == "violated"], report, detail)
-    if detail >= 0:
+    if detail > 0 or (detail == 0 and _worth_tables(report)):
         yield from _properties(report)
         yield from _actions(report, detail)
     if detail > 0:
@@ -105,6 +107,11 @@ def _instance_of(violation: PropertyReport) -> Iterator[Block]:
         yield Labelled(label, f"{each.finding}: {each.title} (`elrcheck show {each.finding}`)")
 
 
+def _worth_tables(report: CheckReport) -> bool:
+    """Return whether a table says more than the counts below the verdict, or is short."""
+    return len(report.properties) <= FEW_PROPERTIES or any(each.waiting is not None for each in report.properties)
+
+
 def _properties(report: CheckReport) -> Iterator[Block]:
     columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
     if any(result.waiting is not None for result in report.properties):
@@ -160,6 +167,8 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     if report.vacuous is not None:
         yield Headline("vacuous", report.vacuous)
     yield Labelled("violated", ", ".join(violated))
+    if detail >= 0:
+        yield from _counted(report)
     yield Labelled("unreached", ", ".join(unreached))
     for overflow in search.overflows:
         steps = f"{overflow.leaf} exceeded its bit width in {grouped(overflow.count)} steps"
@@ -176,6 +185,16 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
         yield Labelled("reached", f"see `{command}`")
     resumed = search.resumable and of_model(f"elrcheck check --resume {search.resumable}", *source_of(report))
     yield Labelled("resume", resumed)
+
+
+def _counted(report: CheckReport) -> Iterator[Block]:
+    """Yield how many properties hold and how many witnesses are reached."""
+    for kind, verdict, noun in (("always", "holds", "properties"), ("sometimes", "reached", "witnesses")):
+        of_kind = [each for each in report.properties if each.kind == kind]
+        number = sum(each.verdict == verdict for each in of_kind)
+        yield Labelled(verdict, f"{number} of {len(of_kind)} {noun}" if of_kind else None)
+    undecided = [each.id for each in report.properties if each.verdict == "inconclusive"]
+    yield Labelled("undecided", f"{len(undecided)} of these" if undecided else None)
 
 
 def _extent(extent: Extent) -> Iterator[Block]:

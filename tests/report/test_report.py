@@ -319,6 +319,22 @@ def test_witnesses_show_the_depth_they_were_reached_at() -> None:
     assert row.split() == ["W-1", "ElrUsed", "sometimes", "reached", "3"]
 
 
+def test_many_properties_are_counted_and_listed_for_those_who_ask() -> None:
+    """Nobody reads a table of forty lines between a counterexample and the verdict."""
+    holding = tuple(PropertyReport(f"P-{number}", "Other", "always", "holds") for number in range(3, 13))
+    report = structs.replace(CHECK, properties=(*CHECK.properties, *holding))
+    text = text_of(report)
+    assert "P-12" not in text and "Fence    12" not in text
+    assert "holds     11 of 12 properties" in text and "reached   1 of 2 witnesses" in text
+    assert "violated  P-1" in text and "unreached W-2" in text
+    assert "P-12" in text_of(report, detail=1)
+    assert "11 of 12" not in text_of(report, detail=-1)
+    stopped = structs.replace(
+        CHECK, properties=tuple(structs.replace(each, verdict="inconclusive") for each in holding)
+    )
+    assert "undecided 10 of these" in text_of(stopped)
+
+
 def test_quiet_keeps_findings_and_verdict_and_verbose_adds_the_rest() -> None:
     quiet, normal, verbose = (text_of(CHECK, detail) for detail in (-1, 0, 1))
     assert "FAIL" in quiet and "VIOLATED" in quiet

@@ -164,7 +164,7 @@
       name.append(drop);
       const values = new Map(one.values.map((given) => [given.at, given]));
       row.append(name, ...state.violated.map((_, at) => {
-        const given = values.get(at), classes = [at === state.at ? "here" : "", given && given.changed && at ? "changed" : ""];
+        const given = values.get(at), classes = [at === state.at ? "here" : "", given && given.changed && values.has(at - 1) ? "changed" : ""];
         const cell = make("td", given ? given.value ?? "–" : "", classes.filter((word) => word).join(" "));
         if (given && given.why) cell.title = given.why;
         return cell;
