@@ -69,8 +69,8 @@ def prepare(tree: Path, url: str) -> None:
 
 def time_of_release() -> int:
     """SOURCE_DATE_EPOCH, else the time of the last commit."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
+    if seconds := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(seconds)
     log = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)
     return int(log.stdout) if log.returncode == 0 and log.stdout.strip() else FIRST_TIME
 

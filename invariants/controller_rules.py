@@ -249,10 +249,10 @@ def CandidatesKept(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool
     gone = e.kind == EventKind.REGISTER_UNCLEAN or e.kind == EventKind.UNREGISTER or lost
     stale = e.kind == EventKind.FEATURE_ON and c.feature_on_clears_elr
     candidates = s.partition.isr if stale else members(s.partition)
-    kept = candidates & frozenset(t.partition.replicas)
+    remaining = candidates & frozenset(t.partition.replicas)
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
     return implies(
-        bound and not elects_uncleanly(s, e, t), kept - (just(e.broker) if gone else EMPTY) <= members(t.partition)
+        bound and not elects_uncleanly(s, e, t), remaining - (just(e.broker) if gone else EMPTY) <= members(t.partition)
     )
 
 

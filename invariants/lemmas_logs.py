@@ -118,8 +118,8 @@ def acked(s: State, leader: Replica, f: Replica) -> Offset:
 @op
 def fresh(s: State, leader: Replica, f: Replica) -> bool:
     """Leader's knowledge of f comes from f's registered incarnation."""
-    known = s.broker[leader].peers[f]
-    return known.log_end_offset is not None and known.broker_epoch == s.registration[f].epoch
+    peer = s.broker[leader].peers[f]
+    return peer.log_end_offset is not None and peer.broker_epoch == s.registration[f].epoch
 
 
 @op

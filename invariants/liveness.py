@@ -89,8 +89,8 @@ def advances(s: State, b: Replica) -> bool:
     None of them is gone: a leader drops such a member in time (maybeShrinkIsr), which is a budget here.
     """
     topic = s.settings.topic_min_isr
-    asked = topic if topic is not None else s.settings.cluster_min_isr
-    enough = len(s.partition.isr) >= asked or s.partition.isr == frozenset(s.partition.replicas)
+    required = topic if topic is not None else s.settings.cluster_min_isr
+    enough = len(s.partition.isr) >= required or s.partition.isr == frozenset(s.partition.replicas)
     fetching = all(not gone(s, member) for member in s.partition.isr)
     return s.partition.leader == b and leads(s, b) and enough and fetching
 
@@ -204,8 +204,8 @@ def LastKnownReplicasEndLeaderlessness(c: Config, s: State) -> LeadsTo:
     without a leader only if one of them goes down again or the feature is switched off.
     """
     p = s.partition
-    known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
-    back = all(present(s, b) for b in known) and s.settings.elr_enabled
+    last_known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
+    back = all(present(s, b) for b in last_known) and s.settings.elr_enabled
     exhausted = p.leader is None and p.isr == EMPTY and all(away(s, b) for b in p.elr)
     return LeadsTo(premise=exhausted and back, conclusion=served(s) or not back)
 

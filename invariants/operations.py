@@ -290,9 +290,9 @@ def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
     It may have been on fewer before, with the members that an AlterPartition adds in the same step. A request
     that removes no replica calls a reassignment off and is no end. The end adds no broker to the ISR either.
     """
-    kept = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
-    called_off = kept and s.partition.isr == t.partition.isr
-    ends = (moving(s.partition) or not kept) and not moving(t.partition) and not called_off
+    same_replicas = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
+    called_off = same_replicas and s.partition.isr == t.partition.isr
+    ends = (moving(s.partition) or not same_replicas) and not moving(t.partition) and not called_off
     before = s.partition.isr | eligible(c, s) | proposed_now(c, s, t)
     after = t.partition.isr | eligible(c, t)
     return conj(

@@ -67,9 +67,9 @@ def LeaderOnceAllAreBack(c: Config, s: State) -> bool:
     member of the ISR, or of those that were known last (as in V-8).
     """
     p = s.partition
-    known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
+    last_known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
     others = all(back(s, b) or (away(s, b) and b not in p.isr) for b in p.replicas)
-    everybody = others and all(back(s, b) for b in known)
+    everybody = others and all(back(s, b) for b in last_known)
     somebody = any(back(s, b) for b in s.partition.replicas)
     elected = decide(c, controller_of(s), PeriodicElectionEvent()).controller.partition
     led = s.partition.leader is not None or elected.leader is not None

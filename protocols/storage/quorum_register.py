@@ -224,14 +224,14 @@ def Hear(c: Config, s: State, reply: Reply) -> State:
     if not majority(c, len(heard)):
         return replace(s, replies=rest, heard=put(s.heard, n, heard))
     last = max((each.stamp for each in heard), default=0)
-    found = max((each.value for each in heard if each.stamp == last), default=0)
+    latest = max((each.value for each in heard if each.stamp == last), default=0)
     stamp = last - last % c.servers + c.servers + n if request.writes else last
-    value = request.client + 1 if request.writes else found
-    told = frozenset(Store(to=m, request=request, stamp=stamp, value=value) for m in range(c.servers) if m != n)
+    value = request.client + 1 if request.writes else latest
+    stores = frozenset(Store(to=m, request=request, stamp=stamp, value=value) for m in range(c.servers) if m != n)
     return replace(
         s,
         replies=rest,
-        stores=s.stores | told,
+        stores=s.stores | stores,
         stamp=put(s.stamp, n, max(s.stamp[n], stamp)),
         value=put(s.value, n, value if stamp > s.stamp[n] else s.value[n]),
         phase=put(s.phase, n, Phase.STORES),

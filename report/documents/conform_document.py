@@ -87,9 +87,9 @@ def disagreement_blocks(group: DisagreementReport) -> Iterator[Block]:
 
 
 def _versions(report: ConformReport) -> Iterator[Block]:
-    asked = ("builder", "controller", "ISR order", "indexes")
+    kinds = ("builder", "controller", "ISR order", "indexes")
     yield Table(
-        ("Kafka", "variant", "compared", *asked, "not held", "explained", "unexplained"),
+        ("Kafka", "variant", "compared", *kinds, "not held", "explained", "unexplained"),
         [
             (v.kafka, v.variant, v.compared, *counts, v.unheld, v.explained, v.unexplained)
             for v in report.versions

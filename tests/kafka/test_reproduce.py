@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,102 +12,27 @@ from junitparser import JUnitXml
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
-from elrcheck.base.progress import Silent
 from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.kafka.cluster.cluster import ClusterFault
-from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
-from elrcheck.kafka.jars import ClassPath, Jars
+from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.reproduce import reproduce
 from elrcheck.kafka.reproduce.recipe_run import ranges
 from elrcheck.kafka.reproduce.reproduce import shape_of
 from elrcheck.kafka.reproduce.signs import fits
 from elrcheck.report.formats import render
-from elrcheck.results.reproduce_report import ReproduceReport, wilson
+from elrcheck.results.reproduce_report import wilson
 from support.edits import replaced
-from support.fake_cluster import WHOLE, FakeCluster, opening
+from support.fake_cluster import WHOLE, FakeCluster
+from support.followed_recipe import SIGN, Follow, follower, step
 from support.places import SCHEMAS
 
-RECIPE = """\
-finding = "F-20"
-name = "small"
-default = true
-title = "A title"
-about = "About it"
-expects = "lost"
-versions = ["4.0.0", "4.1.1"]
-needs = "4.0.0"
-timing = "the copy is slow"
-[cluster]
-brokers = 3
-features = { "eligible.leader.replicas.version" = 1, "group.version" = 1 }
-[control]
-title = "ELR off"
-features = { "eligible.leader.replicas.version" = 0 }
-[[step]]
-create = "orders"
-partitions = [[0, 1]]
-[[step]]
-produce = "orders-0"
-records = 10
-[[step]]
-reassign = "orders-0"
-to = [1]
-[[step]]
-wait = "orders-0"
-replicas = [1]
-seconds = 1
-SIGN
-[[step]]
-stop = 1
-in = "run"
-[[step]]
-kill = 1
-in = "control"
-[[step]]
-start = 1
-[[step]]
-produce = "orders-0"
-records = 5
-LEADERLESS
-[read]
-partitions = ["orders-0"]
-"""
-Follow = Callable[..., ReproduceReport]
-SIGN = '[[step]]\nwait = "orders-0"\nelr = [0]\nseconds = 1\ndecides = true'
 LEADERLESS = '[[step]]\nleaderless = "orders-0"\nseconds = 1'
 
 
 @pytest.fixture
 def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
-    """Follow the recipe above on fake clusters, with more steps."""
-    monkeypatch.setattr(
-        reproduce, "from_maven", lambda version, jars: ClassPath(version, (tmp_path / jars.name,), "test")
-    )
-
-    def call(
-        *clusters: FakeCluster,
-        sign: str = "",
-        leaderless: str = "",
-        kafka: str = "4.1.1",
-        elr: Sequence[int] = (1, 0),
-        without: str = "",
-        **more: object,
-    ) -> ReproduceReport:
-        file = tmp_path / "F-20-small.toml"
-        text = replaced(replaced(RECIPE, "SIGN", sign), "LEADERLESS", leaderless)
-        text = replaced(text, f"[[step]]\n{without}\n", "") if without else text
-        file.write_text(text, encoding="utf-8")
-        monkeypatch.setattr(recipe_file, "packaged_recipes", lambda: (recipe_file.read_recipe(file),))
-        opened, shapes = opening(*clusters)
-        request = ReproduceRequest("F-20", kafka=kafka, **more)  # type: ignore[arg-type]
-        report = reproduce.run_reproduce(request, Silent(), opened)
-        assert [cluster.ended for cluster in clusters[: len(shapes)]] == [True] * len(shapes)
-        levels = [shape.features["eligible.leader.replicas.version"] for shape in shapes]
-        assert levels == list(elr)[: len(shapes)]
-        return report
-
-    return call
+    return follower(tmp_path, monkeypatch)
 
 
 def test_lost_with_its_control_beside_it(follow: Follow) -> None:
@@ -365,98 +289,6 @@ def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_d
     assert ("produce", "orders-0", 17, 2, "1", 0) in cluster.done
     assert (report.acknowledged, report.left) == (17, 17)  # 10, 5, and the two that were sent
     assert report.steps[-1].result == "record 15: acknowledged; record 16: acknowledged"
-
-
-def step(*lines: str) -> str:
-    return "\n".join(["[[step]]", *lines, ""])
-
-
-SEND = step('send = "orders-0"')
-ALONE = 'instead = { wait = "orders-0", isr = [0], seconds = 1 }'
-AT_ONCE = step('answered = "orders-0"', "seconds = 1", ALONE)
-
-
-def test_a_record_that_is_not_acknowledged_without_the_finding(follow: Follow) -> None:
-    cluster = FakeCluster(state=replace(WHOLE, isr=(0,)), unanswered=[15], loses=1)
-    steps = SEND + AT_ONCE + step("stop = 0")
-    report = follow(cluster, leaderless=steps, control=False, patience=0.1)
-    assert (report.outcome, report.acknowledged, report.left) == ("not-reproduced", 15, 15)
-    assert "answers for records 15 of orders-0: not within 0 s; instead orders-0 has" in report.message
-    assert report.steps[-1].result == report.message and ("stop", 0) not in cluster.done
-
-
-def test_one_that_is_not_acknowledged_for_another_reason_is_inconclusive(follow: Follow) -> None:
-    report = follow(FakeCluster(unanswered=[15]), leaderless=SEND + AT_ONCE, control=False, patience=0.1)
-    assert report.outcome == "inconclusive" and "nor is there what shows its absence" in report.message
-    answered = FakeCluster(state=replace(WHOLE, isr=(0,)))
-    assert follow(answered, leaderless=SEND + AT_ONCE, control=False, patience=0.1).left == 16
-    plain = SEND + step('answered = "orders-0"', "seconds = 1")
-    late = follow(FakeCluster(unanswered=[15]), leaderless=plain, control=False, patience=0.1)
-    assert late.outcome == "inconclusive"
-
-
-def test_a_state_from_before_an_error_decides_nothing(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = FakeCluster()
-    left = [WHOLE, replace(WHOLE, replicas=(1,)), replace(WHOLE, replicas=(1,))]
-
-    def describe(_: str) -> PartitionState:
-        if not left:
-            raise RefusedByKafka("TimeoutException", "nobody answers")
-        return left.pop(0)
-
-    monkeypatch.setattr(cluster, "describe", describe)
-    report = follow(cluster, sign=SIGN, control=False, patience=0.1)
-    assert report.outcome == "inconclusive" and "nobody answers" in report.message and not left
-
-
-def test_a_late_answer_counts(follow: Follow) -> None:
-    cluster = FakeCluster(state=replace(WHOLE, isr=(0,)), unanswered=[15], loses=1)
-    late = step("resume = 1", "finally = true")
-    report = follow(cluster, leaderless=SEND + AT_ONCE + late, control=False, patience=0.1)
-    assert (report.outcome, report.acknowledged, report.left) == ("lost", 16, 15)
-    assert "instead" in report.message
-
-
-@pytest.mark.parametrize(
-    ("sign", "printed"),
-    [
-        ('said = 100\npattern = "resigns"', 'said = 1, pattern = "registers"'),
-        ('log = "orders-0"\nbroker = 2\nend = 99', 'log = "orders-0", broker = 2, end = 15'),
-        ('log = "orders-0"\nbroker = 2\nend = 99', 'wait = "orders-0", leader = 0'),
-    ],
-)
-def test_other_signs_that_stay_away(follow: Follow, sign: str, printed: str) -> None:
-    steps = step(sign, "seconds = 1", f"instead = {{ {printed}, seconds = 1 }}")
-    report = follow(FakeCluster(says=["registers"]), leaderless=steps, control=False, patience=0.1)
-    assert report.outcome == "not-reproduced" and "; instead " in report.message
-    gone = FakeCluster(says=[], state=replace(WHOLE, leader=-1))
-    other = replaced(steps, "end = 15", "end = 16") if "end = 15" in printed else steps
-    neither = follow(gone, leaderless=other, control=False, patience=0.1)
-    assert neither.outcome == "inconclusive"
-
-
-def test_an_election_that_is_not_needed(follow: Follow) -> None:
-    election = step('elect = "orders-0"', 'type = "unclean"', "if-needed = true")
-    needless = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
-    report = follow(needless, leaderless=election, control=False, patience=0.1)
-    assert report.outcome == "not-reproduced"
-    assert report.steps[-1].result == "ElectionNotNeededException: elect is refused"
-    other = follow(FakeCluster(fails=["elect"]), leaderless=election, control=False, patience=0.1)
-    assert other.outcome == "inconclusive"
-    always = replaced(election, "if-needed = true", "")
-    again = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
-    assert follow(again, leaderless=always, control=False, patience=0.1).outcome == "inconclusive"
-
-
-def test_a_cancellation_that_only_a_build_without_the_finding_refuses(follow: Follow) -> None:
-    steps = step('cancel = "orders-0"', 'absent-if = "InvalidReplicaAssignment"')
-    fails = {"fails": ["reassign"], "refusal": "InvalidReplicaAssignmentException"}
-    first = 'reassign = "orders-0"\nto = [1]\n[[step]]\nwait = "orders-0"\nreplicas = [1]\nseconds = 1'
-    report = follow(FakeCluster(**fails), leaderless=steps, without=first, control=False, patience=0.1)
-    assert report.outcome == "not-reproduced" and "the request is refused" in report.message
-    other = FakeCluster(fails=["reassign"])
-    report = follow(other, leaderless=steps, without=first, control=False, patience=0.1)
-    assert report.outcome == "inconclusive"
 
 
 def test_small_parts() -> None:

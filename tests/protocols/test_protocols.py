@@ -98,12 +98,6 @@ LONG_TO_COMPILE = ("paxos_servers", "quorum_register", "safe_voting")
 """Their rules make much machine code."""
 ABORT = "    return replace(s, rm=put(s.rm, r, Status.ABORTED))"
 GUARD = f'    require(s.rm[r] == Status.WORKING, "r is working")\n{ABORT}'
-NO_MODELS = (
-    ("import nothing_of_this_name", "ModuleNotFoundError"),
-    ("def f(:", "not valid Python: invalid syntax"),
-    ("x = 1", "the file declares no ProtocolModel"),
-    ("raise SystemExit(3)", "SystemExit: 3"),
-)
 
 
 @pytest.fixture
@@ -202,14 +196,6 @@ def test_a_guard_less_is_found_and_its_trace_serves_all_verbs(broken: Path, invo
     assert "9 steps -> " in shorter and "Manager: 3 -> 2" in shorter
 
 
-def test_an_action_with_a_name_of_tla_is_a_mistake_of_the_model(invoke: Invoke, tmp_path: Path) -> None:
-    file = tmp_path / "named.py"
-    file.write_text(TWO_PHASE.read_text().replace("def Commit(", "def Append("))
-    assert "def Append(" in file.read_text()
-    code, _, err = invoke("export", "spec", "--model", str(file), "--out", "out")
-    assert code == 2 and "error[tla-name]: `Append` cannot be a name in a TLA+ module" in err and "rename it" in err
-
-
 def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a notebook, where one process checks a model after each edit."""
     monkeypatch.chdir(tmp_path)
@@ -248,75 +234,6 @@ def test_models_with_the_same_names_have_folders_of_their_own(broken: Path, invo
     assert len(list((tmp_path / ".elrcheck" / "runs").iterdir())) == 2
 
 
-@pytest.mark.parametrize(("text", "says"), NO_MODELS)
-def test_a_file_that_is_no_model_is_a_clear_error(text: str, says: str, invoke: Invoke, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(text)
-    code, _, err = invoke("check", "--model", str(file))
-    assert code == 2 and says in err and "mine.py" in err and "Traceback" not in err
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("tuple[Status, ...]", "tuple[float, ...]", "not a type of the modelling language: float"),
-        ("    decision: Decision\n", "    decision: bool\n", "expected bool, this is Decision"),
-        ("@init", "", "a model has exactly one @init function"),
-        ('@always("P-1")', "@always", "@always takes the id of the property"),
-        ('@always("P-1")', '@always("P1")', "'P1' is no id of a property"),
-        ('{"rms": 5}', '{"rmz": 5}', "did you mean 'rms'?"),
-        ("@state\n", "", "`State` has no decorator @state"),
-        ("MODEL = ", "OTHER = ProtocolModel(State, Config)\nMODEL = ", "more than one ProtocolModel"),
-    ],
-)
-def test_a_mistake_in_a_model_has_its_place(old: str, new: str, says: str, invoke: Invoke, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    file.write_text(replaced(TWO_PHASE.read_text(), old, new, 1))
-    code, _, err = invoke("check", "--model", str(file))
-    assert code == 2 and says in err and "mine.py" in err and "Traceback" not in err
-
-
-@pytest.mark.parametrize("wrong", ["self.rms // 0", "self.nothing"])
-def test_a_mistake_that_shows_when_the_model_runs_is_no_bug_here(wrong: str, invoke: Invoke, tmp_path: Path) -> None:
-    file = tmp_path / "mine.py"
-    field = "    rms: int = 3\n"
-    runs = f"{field}\n    def __post_init__(self) -> None:\n        {wrong}\n"
-    file.write_text(replaced(TWO_PHASE.read_text(), field, runs, 1))
-    code, _, err = invoke("check", "--model", str(file))
-    assert code == 2 and "error[model-source]" in err and "mine.py:" in err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--scope", "six"), "unknown scope `six`"),
-        (("--variant", "legacy"), "unknown variant `legacy`"),
-        (("--set", "broker_count=2"), "unknown setting `broker_count`"),
-        (("--set", "rms=0"), "expected 1 to 62"),
-        (("--set", "rms=63"), "expected 1 to 62"),
-    ],
-)
-def test_wrong_selections(arguments: tuple[str, ...], says: str, invoke: Invoke) -> None:
-    code, _, err = invoke("check", "--model", str(TWO_PHASE), *arguments)
-    assert code == 2 and says in err
-
-
-def test_a_search_for_nothing_has_no_verdict(invoke: Invoke, tmp_path: Path) -> None:
-    """HOLDS would mislead: ewd998 has no liveness property, and the copy of `peterson` no property at all."""
-    code, out, err = invoke("check", "--model", str(protocol("ewd998")), "--liveness")
-    assert code == 5 and "no liveness property" in err and not out
-    bare = tmp_path / "bare.py"
-    text = protocol("peterson").read_text()
-    bare.write_text(re.sub(r"@(always|sometimes|leads_to)\(.*?\n\n\n", "", text, flags=re.S))
-    for verb in ("check", "simulate", "mutate"):
-        code, out, err = invoke(verb, "--model", str(bare), *(("--guards",) if verb == "mutate" else ()))
-        assert code == 5 and "the model has no property" in err and not out, verb
-    code, _, err = invoke("mutate", "--guards", "--model", str(protocol("peterson")), "-p", "W-1")
-    assert code == 5 and "none is selected" in err
-    code, out, _ = invoke("explore", "--model", str(bare))
-    assert code == 0 and "42 distinct" in out
-
-
 def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> None:
     """Its modules import each other as those of any package do."""
     folder = tmp_path / "commit"
@@ -332,11 +249,6 @@ def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> No
     assert code == 1 and "(commit, default)" in out
     (tmp_path / "empty").mkdir()
     assert "there is no file" in invoke("check", "--model", str(tmp_path / "empty"))[2]
-
-
-def test_a_verb_about_no_model_at_all_does_not_say_so(invoke: Invoke) -> None:
-    code, _, err = invoke("doctor", "--model", str(TWO_PHASE))
-    assert code == 2 and "no such option '--model'" in err and "Kafka" not in err
 
 
 @pytest.mark.parametrize("name", PROVED)

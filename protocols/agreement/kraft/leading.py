@@ -28,7 +28,7 @@ from .state import (
 
 
 @op
-def agreed(c: Config, log: Log, n: Server, known: Lengths) -> int:
+def agreed(c: Config, log: Log, n: Server, lengths: Lengths) -> int:
     """How much of a leader's log a majority of its voters has (LeaderState.maybeUpdateHighWatermark)."""
     voters = voters_of(c, log)
     counted = voters if c.counts_voters else voters | {n}
@@ -36,7 +36,7 @@ def agreed(c: Config, log: Log, n: Server, known: Lengths) -> int:
         (
             k
             for k in range(1, c.longest + 1)
-            if k <= len(log) and majority(sum(1 for m in counted if m == n or known[m] >= k), voters)
+            if k <= len(log) and majority(sum(1 for m in counted if m == n or lengths[m] >= k), voters)
         ),
         default=0,
     )
@@ -96,11 +96,11 @@ def Ask(c: Config, s: State, n: Server) -> State:
     require(q.role == Role.FOLLOWER, "n follows")
     leader = q.leader
     require(leader is not None, "n follows somebody")
-    asked = Fetch(
+    fetch = Fetch(
         epoch=q.epoch, leader=0 if leader is None else leader, length=len(log), last=epoch_before(log, len(log))
     )
-    require(s.fetch[n] != asked, "n has not asked this")
-    return replace(s, fetch=put(s.fetch, n, asked))
+    require(s.fetch[n] != fetch, "n has not asked this")
+    return replace(s, fetch=put(s.fetch, n, fetch))
 
 
 @op
@@ -117,12 +117,12 @@ def Answer(c: Config, s: State, n: Server, m: Server, gets: Length | None) -> St
     KafkaRaftClient.tryCompleteFetchRequest and handleFetchResponse, RaftLog.validateOffsetAndEpoch and
     truncateToEndOffset.
     """
-    q, asked, log, mine = s.quorum[n], s.fetch[n], s.log[m], s.log[n]
+    q, fetch, log, mine = s.quorum[n], s.fetch[n], s.log[m], s.log[n]
     require(s.cut != n and s.cut != m, "the message arrives")
-    require(asked is not None and asked.leader == m, "n has asked m")
-    length = 0 if asked is None else asked.length
-    last = 0 if asked is None else asked.last
-    epoch = 0 if asked is None else asked.epoch
+    require(fetch is not None and fetch.leader == m, "n has asked m")
+    length = 0 if fetch is None else fetch.length
+    last = 0 if fetch is None else fetch.last
+    epoch = 0 if fetch is None else fetch.epoch
     require(s.quorum[m].role == Role.LEADER and s.quorum[m].epoch == epoch, "m leads the epoch in which n has asked")
     expects = (
         q.role == Role.FOLLOWER
@@ -147,11 +147,11 @@ def Answer(c: Config, s: State, n: Server, m: Server, gets: Length | None) -> St
     require(gets > length or (gets == length and length == len(log)), "n gets something, if there is something")
     require(gets <= len(log), "m has so much")
     t = advanced(c, replace(s, quorum=quorum, known=put(s.known, m, put(s.known[m], n, length))), m)
-    told = t.watermark[m]
+    watermark = t.watermark[m]
     return replace(
         t,
         log=put(s.log, n, mine + log[:gets][length:]),
-        watermark=put(t.watermark, n, min(told, gets) if told > 0 else t.watermark[n]),
+        watermark=put(t.watermark, n, min(watermark, gets) if watermark > 0 else t.watermark[n]),
     )
 
 
