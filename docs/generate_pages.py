@@ -16,11 +16,9 @@ from elrcheck.catalogue.evidence.conformance import packaged
 from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
 from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
-from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.upstream.issue_file import issue_names, issue_of
-from elrcheck.laboratory.evidence.cause_page import cause_page
 from elrcheck.laboratory.evidence.conformance_table import conformance_table
 from elrcheck.laboratory.evidence.finding_index import index_page, version_page
 from elrcheck.laboratory.evidence.finding_page import FindingPage
@@ -49,7 +47,6 @@ def generated() -> Iterator[tuple[Path, str]]:
     findings, releases = packaged_findings(), finding_table()
     yield DOCS / "findings.md", index_page(worst_first())
     yield FINDINGS / "table.md", version_page(releases)
-    yield FINDINGS / "causes.md", cause_page(packaged_suites())
     yield FINDINGS / "hunt.md", hunt_page(packaged_hunt())
     for finding in findings:
         recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]

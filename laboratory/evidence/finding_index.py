@@ -19,8 +19,8 @@ loopback. Each has a control: the same run with only the rule at fault repaired,
 HOST:PORT of a running broker, `$PID_0` the process of broker 0. `elrcheck reproduce F-20 --kafka 4.1.2 --patched` tries
 the smallest patch on brokers, `elrcheck export upstream F-20 --out DIR --run` with Kafka's own tests.
 
-[The table](findings/table.md) says in which releases each was shown; [causes](findings/causes.md) explains the
-violations in the suites, [the hunt](findings/hunt.md) those of single operations with faults.
+[The table](findings/table.md) says in which releases each was shown, [the hunt](findings/hunt.md) what single
+operations with faults break and why; `elrcheck suite` explains the violations of the suites.
 
 <!-- Written by `python docs/generate_pages.py` from catalogue/findings/*.toml: edit those. -->
 """

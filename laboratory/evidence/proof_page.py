@@ -19,7 +19,7 @@ HEAD = """\
 three brokers, min ISR 2, logs of one record, any order of the replica list, the actions of [proofs.md](proofs.md),
 epochs and disturbances without bound. Where a rule of the variant breaks the lemmas about an action, the action is left
 out: directories that fail or are lost (F-52), late answers (F-58), changes of min ISR where each makes the index of
-ELR members staler. The [command](#commands) of a variant says what it covers, and prints the lemmas that it drops.
+ELR members staler ([commands](#commands)).
 
 | Word | Means |
 |---|---|
