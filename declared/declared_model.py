@@ -22,7 +22,6 @@ from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
 from elrcheck.base.typed.configuration import config_fields, find_scope, load_scope, scope_names
 from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_used
 from elrcheck.declared.patched import patched_file
-from elrcheck.lang.algebra import PACKED
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.load import DEFAULT, Model, Settings
 
@@ -43,8 +42,8 @@ UNKNOWN_STATES = 100_000.0
 """The estimated states of a configuration of which nothing is known."""
 SUITE_COUNTS = "suite_counts.json"
 """The file of recorded counts in a folder of suites."""
-MOST_MEMBERS = PACKED
-"""The most members of a sort in a model of the user: a set of them is packed into one number."""
+MOST_MEMBERS = 62
+"""The most members of a sort in a model of the user."""
 
 
 @dataclass(frozen=True)

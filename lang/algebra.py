@@ -17,8 +17,8 @@ Symbol = TypeVar("Symbol")
 Members = TypeVar("Members")
 """A set."""
 
-PACKED = 62
-"""The most possible members of a set that is packed into one number."""
+PACKED = 7
+"""The most possible members of a set that is packed into one number: more would need lanes of more than 8 bits."""
 
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,

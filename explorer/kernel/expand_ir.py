@@ -23,7 +23,7 @@ compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from elrcheck.explorer.kernel.check_ir import check_nodes
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
@@ -36,6 +36,10 @@ from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Program
 
 GROUP_NODES = 2500
+SMALL = 750
+"""Nodes of a program whose code is compiled in 0.4 s at most (measured)."""
+INSTANCE_NODES = 10
+"""Nodes that become as much code as the rest of an instance."""
 BRANCH_WEIGHTS = '!0 = !{!"branch_weights", i32 1, i32 2000}'
 DECLARED = """declare ptr @records(ptr, i64, ptr, ptr, ptr, i64, i64)
 declare void @flag(ptr, ptr, i64, i64, ptr, i64, i64)
@@ -48,8 +52,7 @@ def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
 
     They hold the value of every node, also relative to the lower bound of a leaf where it is stored.
     """
-    roots = [node for instance in program.instances for node in _roots(instance)]
-    bounds = [(node.lo, node.hi) for node in cone([*roots, *check_nodes(program)])]
+    bounds = [(node.lo, node.hi) for node in _nodes(program)]
     bounds += [(0, leaf.hi - leaf.lo) for leaf in program.leaves]
     for instance in program.instances:
         for leaf, node in changes(instance).items():
@@ -57,6 +60,17 @@ def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
             bounds.append((node.lo - lower, node.hi - lower))
     lo, hi = min((lo for lo, _ in bounds), default=0), max((hi for _, hi in bounds), default=1)
     return narrowest(lo, hi, vector or vector_bits())
+
+
+def is_small(program: Program) -> bool:
+    """Return whether the good kernel of a program compiles in about the time of a quick one."""
+    size = INSTANCE_NODES * len(program.instances)
+    return size <= SMALL and size + len(_nodes(program)) <= SMALL
+
+
+def _nodes(program: Program) -> Sequence[DagNode]:
+    roots = [node for instance in program.instances for node in _roots(instance)]
+    return cone([*roots, *check_nodes(program)])
 
 
 def _roots(instance: Instance) -> Iterable[DagNode]:

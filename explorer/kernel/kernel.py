@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.check_ir import check_function, state_checks, values_function
 from elrcheck.explorer.kernel.emit import Lanes
-from elrcheck.explorer.kernel.expand_ir import BRANCH_WEIGHTS, DECLARED, declared, expand_functions, kernel_lanes
+from elrcheck.explorer.kernel.expand_ir import (
+    BRANCH_WEIGHTS,
+    DECLARED,
+    declared,
+    expand_functions,
+    is_small,
+    kernel_lanes,
+)
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
@@ -141,7 +148,7 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
 
 
 def build_quick(program: Program, cache: KernelCache | None, fingerprint: int = 0, name: str | None = None) -> Kernel:
-    """Return the quick kernel of a program, or the good one if it is in the cache.
+    """Return the quick kernel of a program, or the good one if it is in the cache or the program is small.
 
     The arguments are those of `build`.
     """
@@ -152,6 +159,9 @@ def build_quick(program: Program, cache: KernelCache | None, fingerprint: int = 
         if code is not None:
             return Kernel(**vars(shapes), **vars(code))
         at_once = cache.is_worthwhile(name)
+    if is_small(program):
+        return build(program, cache, fingerprint, name)
+    if cache is not None and name is not None:
         code = cached_modules(f"quick {name}", signatures, cache)
     plan: Blueprint | None = None
     if code is None:

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.base.progress import LevelDone, Progress
+from elrcheck.base.progress import LevelDone, Progress, Silent
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
@@ -138,7 +138,7 @@ class Search:
     def run(self, progress: Progress | None, stop: str) -> SearchResult:
         """Search to the end or until a limit is reached."""
         self._started = time.perf_counter() - self.tally.seconds
-        self._progress = None if progress is None else LevelProgress(progress)
+        self._progress = None if progress is None or type(progress) is Silent else LevelProgress(progress)
         try:
             reason = self._explore(stop)
         finally:

@@ -61,11 +61,12 @@ def judge_rows(kernel: Kernel, crew: SearchCrew, address: int, first: int, last:
         values(address, a, b, values_of[worker].ctypes.data)
 
     crew.split(first, last, part)
-    rows = rows_at(address, first, last, kernel.layout.words)
+    wide = wide_leaves(kernel)
+    rows = rows_at(address, first, last, kernel.layout.words) if wide else None
     return Judgement(
         hits={index for place, index in enumerate(checks) if any(own[place] for own in hits)},
         narrow=np.bitwise_or.reduce(values_of),
-        wide={leaf: _distinct(np.sort(kernel.layout.column(rows, leaf))) for leaf in wide_leaves(kernel)},
+        wide={} if rows is None else {leaf: _distinct(np.sort(kernel.layout.column(rows, leaf))) for leaf in wide},
     )
 
 

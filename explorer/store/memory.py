@@ -22,12 +22,13 @@ MMAP_THRESHOLD = -3
 
 
 class Region:
-    """Zeroed memory that can grow. Drop all views before it grows."""
+    """Zeroed memory that can grow, and its address. Drop all views before it grows."""
 
     def __init__(self, size: int, huge: bool = False) -> None:
         self.size = max(size, mmap.PAGESIZE)
         self.huge = huge
         self._map = self._new(self.size)
+        self.address = self._place()
 
     def _new(self, size: int) -> mmap.mmap:
         mapping = mmap.mmap(-1, size, **PRIVATE)
@@ -42,8 +43,7 @@ class Region:
     def array(self, dtype: Any = np.uint64) -> npt.NDArray[Any]:
         return np.frombuffer(self._map, dtype, count=self.size // np.dtype(dtype).itemsize)
 
-    @property
-    def address(self) -> int:
+    def _place(self) -> int:
         return int(self.array(np.uint8).ctypes.data)
 
     def grow(self, size: int) -> None:
@@ -56,6 +56,7 @@ class Region:
             self._map = larger
         self.size = size
         self._advise(self._map)
+        self.address = self._place()
 
     def _resized(self, size: int) -> bool:
         """Try to grow in place; only a private mapping can."""

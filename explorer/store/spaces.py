@@ -6,11 +6,10 @@ A space computes one level after another and can reproduce the states of any lev
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
-
-import numpy as np
 
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
@@ -114,7 +113,7 @@ class Resident:
 
     @property
     def sizes(self) -> list[int]:
-        return [int(size) for size in np.diff([*self.starts, self.distinct])]
+        return [last - first for first, last in itertools.pairwise([*self.starts, self.distinct])]
 
     @sizes.setter
     def sizes(self, sizes: list[int]) -> None:

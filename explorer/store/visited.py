@@ -20,6 +20,8 @@ FIRST_ROWS = 1 << 12
 FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
 GROWTH = 1.5
+SMALL_TABLE, SMALL_GROWTH = 1 << 18, 4
+"""A table with fewer slots grows by this factor: it fits into a cache, and a short search grows it again and again."""
 LOAD = 0.6
 TIGHT_LOAD = 0.9
 """Load factor at which the table grows, and the one up to which it is filled if memory forbids growth."""
@@ -149,7 +151,8 @@ class ExactSet(RowSet):
 
     def _larger(self, rows: int) -> int:
         """Return the number of slots to grow to; at most the current one if budget or format is exhausted."""
-        larger = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
+        growth = SMALL_GROWTH if self.slots < SMALL_TABLE else GROWTH
+        larger = min(max(int(growth * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
         if self.budget is None or self.row_bytes * rows + 8 * larger <= self.budget:
             return larger
         tight = int(self.budget / (8 + TIGHT_LOAD * self.row_bytes))

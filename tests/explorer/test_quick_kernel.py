@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.kept.store import Store
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.declared.select import resolve
-from elrcheck.explorer.kernel import kernel
+from elrcheck.explorer.kernel import expand_ir, kernel
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import kernel_lanes
 from elrcheck.explorer.kernel.kept_program import kept_kernel, kept_lowering
@@ -28,6 +29,20 @@ from support.searches import with_traces
 from support.small_programs import grid, tokens, wide
 
 WIDTHS = [Lanes(8, 64), Lanes(8, 32), Lanes(16, 32), Lanes(16, 16), Lanes(32, 8)]
+
+
+@pytest.fixture(autouse=True)
+def no_program_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The good kernel of a small program compiles as quickly as a quick one, which it does not get then."""
+    monkeypatch.setattr(expand_ir, "SMALL", 0)
+
+
+def test_a_small_program_has_the_good_kernel_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    program = grid(12, 3)
+    native = build_quick(program, None)
+    assert native.origin == "kernel compiled"
+    compare(program, searched(program, native))
 
 
 def searched(program: Program, native: Kernel, depth: int | None = None, workers: int = 1) -> SearchResult:
@@ -152,6 +167,9 @@ def test_each_tier_has_its_own_place_in_the_cache(own_store: Path) -> None:
     cached, again = made()
     assert (cached, again.origin) == (True, "quick kernel")
     again.used(upgrade.PATIENCE * 2)
+    assert [*Store("modules", tuple[str, ...]).entries()]
+    assert all(entry.value for _, entry in Store("modules", tuple[str, ...]).entries()), "a short search leaves no note"
+    again.used(upgrade.PATIENCE_ALONE)
     later = made()[1]
     assert later.upgrade is not None
     later.used(0.0)

@@ -166,7 +166,7 @@ def test_swaps_of_neighbours_go_through_all_orders(size: int) -> None:
 
 @pytest.mark.slow
 def test_all_engines_count_one_state_of_each_class(tmp_path: Path) -> None:
-    """Members in sequences, options, records, keys of maps and sets of more than 62 possible ones are renamed."""
+    """Members in sequences, options, records, keys of maps and sets that are not packed are renamed."""
     model, config = loaded(tmp_path)
     plain, lowered = PlainModel(model, config), lower(model, config)
     renamings = list(all_renamings(model.symmetric_sorts, config))

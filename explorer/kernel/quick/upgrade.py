@@ -2,8 +2,9 @@
 
 Helper processes compile it during the search, and it takes the place of the quick kernel between two native calls.
 Both write the same records and count the same, so nothing that is reported depends on when that happens
-(docs/adr/0040). A search that ends before leaves a note in the cache, and the next search of the program compiles the
-good kernel at once. A process beside others of its kind has no helpers: it waits longer and compiles the kernel itself.
+(docs/adr/0040). A search that ends before, but takes as long as compiling, leaves a note in the cache, and the next
+search of the program compiles the good kernel at once. A process beside others of its kind has no helpers: it waits
+longer and compiles the kernel itself.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from elrcheck.explorer.kernel.object_code import Helper, answers_of, helpers_all
 PATIENCE = 0.5
 """Seconds of searching after which helpers compile the good kernel."""
 PATIENCE_ALONE = 1.5
-"""Seconds after which a process does so that has no helpers: about as long as it takes."""
+"""Seconds after which a process does so that has no helpers, or leaves a note: about as long as it takes."""
 
 
 class GoodKernel(Protocol):
@@ -49,7 +50,7 @@ class Upgrade:
         self._functions, self._good = functions, good
         self._seconds = PATIENCE_ALONE if at_once else 0.0
         self._native: Native | None = None
-        self._begun = False
+        self._begun, self._noted = False, at_once
         self._codes: list[bytes] | None = None
         self._failed = False
         self._helpers: list[Helper] = []
@@ -72,9 +73,11 @@ class Upgrade:
                 self._use(None)
         elif not self._begun and self._seconds > PATIENCE:
             self._begun = True
-            self._good.note()
             work = threading.Thread(target=_compile, args=(weakref.ref(self), self._good, self._helpers), daemon=True)
             work.start()
+        elif not self._noted and self._seconds >= PATIENCE_ALONE:
+            self._noted = True
+            self._good.note()
 
     def _use(self, codes: Sequence[bytes] | None) -> None:
         self._native = self._good.native(codes)
