@@ -58,6 +58,10 @@ EVENTS: Mapping[str, EventWords] = {
         "record that a coordinator writes before the registration of its broker",
         "records that coordinators write before the registration of their brokers",
     ),
+    "late_flushes": Event(
+        "process that ends before the file of its leader epochs is written",
+        "processes that end before the files of their leader epochs are written",
+    ),
 }
 
 NETWORK: Mapping[str, str] = {
@@ -90,7 +94,11 @@ def missing(config: Config, other: Config) -> tuple[str, ...]:
 def _most(config: Config, budget: str) -> int:
     """Return how often an event can happen: its budget, or 0 where a knob rules it out."""
     leads = config.before_registration == BeforeRegistration.ACTS
-    possible = {"early_starts": config.most_early > 0, "early_writes": config.most_early > 0 and leads}
+    possible = {
+        "early_starts": config.most_early > 0,
+        "early_writes": config.most_early > 0 and leads,
+        "late_flushes": config.most_stray_offset > 0,
+    }
     return int(getattr(config, budget)) if possible.get(budget, True) else 0
 
 

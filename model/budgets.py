@@ -41,3 +41,4 @@ class Spent:
     late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0
     early_starts: Annotated[int, nat("EarlyStarts", cap="early_starts")] = 0
     early_writes: Annotated[int, nat("EarlyWrites", cap="early_writes")] = 0
+    late_flushes: Annotated[int, nat("LateFlushes", cap="late_flushes")] = 0

@@ -167,6 +167,13 @@ class BeforeRegistration(enum.Enum):
     ACTS = "what the metadata says: it leads or follows (BrokerServer.startup, BrokerMetadataPublisher)"
 
 
+class EpochFile(enum.Enum):
+    """The time at which the checkpoint file of the leader epoch cache follows a truncation (F-69)."""
+
+    WITH_LOG = "before the log is used again (truncateFromEnd, up to 3.7)"
+    LATER = "in a task of the scheduler, which may come too late (truncateFromEndAsyncFlush)"
+
+
 class FetchFencing(enum.Enum):
     """The leader epochs in a fetch that a leader refuses (KIP-320, F-8)."""
 

@@ -22,6 +22,7 @@ from elrcheck.model.choices import (
     BeforeRegistration,
     CandidateChoice,
     CleanCheck,
+    EpochFile,
     FetchFencing,
     HwmGate,
     LastKnownLeader,
@@ -191,6 +192,7 @@ class Config:
 
     truncation: Truncation = Truncation.EVERY_FETCH
     fetch_fencing: FetchFencing = FetchFencing.BOTH
+    epoch_file: EpochFile = EpochFile.WITH_LOG
     response_checks_epoch: bool = True
     """A fetch response of another leader epoch is dropped (KAFKA-18991, F-14)."""
     response_checks_leader: bool = True
@@ -270,6 +272,8 @@ class Config:
     """Restarted processes that act on metadata before they are registered, if `before_registration` lets them."""
     early_writes: int = 0
     """Records of a coordinator on a leader that is not registered; the partition is then of an internal topic."""
+    late_flushes: int = 0
+    """Processes that end while the file of the leader epoch cache still has an entry that a truncation removed."""
 
     @property
     def brokers(self) -> RSet:
@@ -325,6 +329,11 @@ class Config:
         return 0 if self.before_registration == BeforeRegistration.WAITS else min(self.early_starts, 1)
 
     @property
+    def most_stray_offset(self) -> int:
+        """The greatest offset of an entry that the leader epoch cache or its file has too many."""
+        return self.log_slots if self.epoch_file == EpochFile.LATER and self.late_flushes > 0 else 0
+
+    @property
     def late_slots(self) -> int:
         """Late fetches under way at one time."""
         return min(self.late_fetches, 1)
@@ -361,6 +370,10 @@ class Config:
     def cap_leader_epoch(self) -> int:
         repeated = self.most_stale * self.disturbances
         return 1 + 2 * self.disturbances + self.shrinks + 3 * self.operations + repeated
+
+    @property
+    def cap_stray_epoch(self) -> int:
+        return self.cap_leader_epoch if self.most_stray_offset > 0 else 0
 
     @property
     def cap_partition_epoch(self) -> int:

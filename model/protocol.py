@@ -14,6 +14,7 @@ from elrcheck.model.alternatives import shadow_isr
 from elrcheck.model.broker import (
     acknowledgement,
     before_registration,
+    epoch_cache,
     ghosts,
     high_watermark,
     isr_proposals,
@@ -59,6 +60,7 @@ MODULES: tuple[ModuleType, ...] = (
     decide,
     broker_events,
     metadata,
+    epoch_cache,
     logs,
     high_watermark,
     acknowledgement,

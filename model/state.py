@@ -28,6 +28,8 @@ Carried = Annotated[int, nat("Carried", hi="most_carried")]
 Overtaken = Annotated[int, nat("Overtaken", hi="most_overtaken")]
 Ahead = Annotated[int, nat("Ahead", hi="most_ahead")]
 Early = Annotated[int, nat("Early", hi="most_early")]
+StrayEpoch = Annotated[int, nat("StrayEpoch", cap="cap_stray_epoch")]
+StrayOffset = Annotated[int, nat("StrayOffset", hi="most_stray_offset")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
@@ -290,6 +292,8 @@ class Broker:
     clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
     early: 1 for a starting process that acts on metadata already (`before_registration`).
+    stray_epoch, stray_start: an entry of the leader epoch cache that the log does not account for; 0: none.
+    unflushed_epoch, unflushed_start: one that the file of the cache has and the cache has not (`epoch_cache`).
     """
 
     status: Status
@@ -308,6 +312,10 @@ class Broker:
     ahead: Ahead = 0
     due_min_isr: DueMinIsr = 0
     early: Early = 0
+    stray_epoch: StrayEpoch = 0
+    stray_start: StrayOffset = 0
+    unflushed_epoch: StrayEpoch = 0
+    unflushed_start: StrayOffset = 0
 
 
 @record

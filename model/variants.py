@@ -12,6 +12,7 @@ from typing import Any
 from elrcheck.model.choices import (
     BeforeRegistration,
     CleanCheck,
+    EpochFile,
     LastKnownLeader,
     LklRule,
     LklStorage,
@@ -71,6 +72,7 @@ _CODE = {
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
     "before_registration": BeforeRegistration.ACTS,
+    "epoch_file": EpochFile.LATER,
     "known_record_ends_proposal": True,
     "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
 }
@@ -147,7 +149,11 @@ VARIANTS: tuple[Variant, ...] = (
         {**_CODE_4_1_1, "reassign_gate": ReassignGate.TRUNK_2025, "dirs_wipe_elr": False},
         kafka=("4.3.0", "4.3.1", "4.4.0"),
     ),
-    Variant("legacy_strict", "3.7 and later with ELR off: the last ISR member stays, strict min ISR", dict(_LEGACY)),
+    Variant(
+        "legacy_strict",
+        "3.7 and later with ELR off: the last ISR member stays, strict min ISR",
+        {**_LEGACY, "epoch_file": EpochFile.LATER},
+    ),
     Variant(
         "legacy",
         "3.6 and earlier: the last ISR member stays, the high watermark ignores min ISR",

@@ -20,7 +20,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.broker.acknowledgement import answer_after, leads_partition
 from elrcheck.model.broker.isr_proposals import ExpandIsr
-from elrcheck.model.broker.logs import last_epoch
+from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.state import Acks, Broker, State, configured_min_isr

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
+from elrcheck.model.broker.epoch_cache import cut, grown
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.logs import EpochEnd, fetch_diverges, leader_end_for, settled_after_fetch, truncation_point
 from elrcheck.model.broker.replica import epoch_accepted, noted
@@ -54,7 +55,7 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     same_epoch = epoch_accepted(c, follower_broker.view.leader_epoch, leader_broker.view.leader_epoch)
     require(same_epoch, "leader leads in the epoch of f")
     diverging = fetch_diverges(c, leader_broker, follower_broker)
-    end = leader_end_for(c, leader_broker, follower_broker.log)
+    end = leader_end_for(c, leader_broker, follower_broker)
     peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
     after = leader_broker if diverging else noted(c, s.settings, leader_broker, leader, f, peer)
     nothing: Log = ()
@@ -112,22 +113,20 @@ def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
 
 
 @op
-def cut_by(follower: Broker, fetch: LateFetch) -> Broker:
+def cut_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
     """The follower after a response that says its log diverges."""
-    keep = truncation_point(follower.log, EpochEnd(epoch=fetch.end_epoch, offset=fetch.end_offset))
-    return replace(follower, log=follower.log[:keep], high_watermark=min(follower.high_watermark, keep))
+    return cut(c, follower, truncation_point(follower, EpochEnd(epoch=fetch.end_epoch, offset=fetch.end_offset)))
 
 
 @op
 def grown_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
     """The follower after a response with records, which it may refuse for their epoch (KAFKA-18723)."""
     fits = all(e.epoch <= fetch.leader_epoch for e in fetch.records) or not c.response_checks_records
-    log = follower.log + fetch.records if fits else follower.log
+    longer = grown(c, follower, fetch.records[0]) if fits and len(fetch.records) > 0 else follower
     return replace(
-        follower,
-        log=log,
-        high_watermark=min(fetch.high_watermark, len(log)),
-        settled=settled_after_fetch(c, follower, len(log) > len(follower.log)),
+        longer,
+        high_watermark=min(fetch.high_watermark, len(longer.log)),
+        settled=settled_after_fetch(c, follower, len(longer.log) > len(follower.log)),
     )
 
 
@@ -136,7 +135,7 @@ def answered_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
     """The follower after the response; one that has moved on drops it (KAFKA-13207, KAFKA-18991)."""
     if not usable(c, follower, fetch):
         return follower
-    return cut_by(follower, fetch) if fetch.diverging else grown_by(c, follower, fetch)
+    return cut_by(c, follower, fetch) if fetch.diverging else grown_by(c, follower, fetch)
 
 
 @action(fairness=Fair("the leader's response arrives: fetch reply"))

@@ -12,6 +12,7 @@ from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_registration
+from elrcheck.model.broker.epoch_cache import dies_before_flush, file_left, loaded
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, Offset, Stage, State, Status
@@ -19,10 +20,13 @@ from elrcheck.model.timeouts import is_expected_back
 
 
 @op
-def process_ends(c: Config, broker: Broker) -> Broker:
-    """The broker without its memory; a request already sent still travels to the controller."""
+def process_ends(c: Config, broker: Broker, keep: Offset) -> Broker:
+    """The broker without its memory; a request already sent still travels to the controller.
+
+    keep: how many records of its log survive.
+    """
     ended = replace(
-        broker,
+        file_left(broker, keep),
         status=Status.OFFLINE,
         epoch=0,
         view=no_view(c),
@@ -37,6 +41,12 @@ def process_ends(c: Config, broker: Broker) -> Broker:
     return forget_registration(c, ended)
 
 
+@op
+def late_flushes(s: State, broker: Broker, keep: Offset) -> int:
+    """The budget spent once the process has ended."""
+    return s.spent.late_flushes + 1 if dies_before_flush(broker, keep) else s.spent.late_flushes
+
+
 @action(fairness=Unfair("a disturbance"))
 def CleanStop(c: Config, s: State, b: Replica) -> State:
     """b stops in an orderly way: it flushes its log and leaves a clean-shutdown file (KIP-966).
@@ -49,7 +59,7 @@ def CleanStop(c: Config, s: State, b: Replica) -> State:
     waits = s.registration[b].in_controlled_shutdown and not s.registration[b].fenced
     require(broker.status == Status.RUNNING, "b is running")
     require(not waits or c.shutdown_timeouts > 0, "b does not wait for a grant, or loses patience")
-    stopped = replace(process_ends(c, broker), clean_file=broker.epoch)
+    stopped = replace(process_ends(c, broker, len(broker.log)), clean_file=broker.epoch)
     return replace(
         s,
         broker=put(s.broker, b, stopped),
@@ -57,6 +67,7 @@ def CleanStop(c: Config, s: State, b: Replica) -> State:
             s.spent,
             clean_stops=s.spent.clean_stops + 1,
             shutdown_timeouts=s.spent.shutdown_timeouts + 1 if waits else s.spent.shutdown_timeouts,
+            late_flushes=late_flushes(s, broker, len(broker.log)),
         ),
     )
 
@@ -71,13 +82,16 @@ def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
     require(broker.status != Status.OFFLINE, "b is running or starting")
     require(keep <= len(broker.log), "keep is at most the length of the log")
     dead = replace(
-        process_ends(c, broker), clean_file=0, log=broker.log[:keep], high_watermark=min(broker.high_watermark, keep)
+        process_ends(c, broker, keep),
+        clean_file=0,
+        log=broker.log[:keep],
+        high_watermark=min(broker.high_watermark, keep),
     )
     return replace(
         s,
         broker=put(s.broker, b, dead),
         lossy=s.lossy | ({b} if keep < len(broker.log) else EMPTY),
-        spent=replace(s.spent, crashes=s.spent.crashes + 1),
+        spent=replace(s.spent, crashes=s.spent.crashes + 1, late_flushes=late_flushes(s, broker, keep)),
     )
 
 
@@ -90,8 +104,9 @@ def Kill(c: Config, s: State, b: Replica) -> State:
     broker = s.broker[b]
     require(c.kills > 0, "the scope has kills")
     require(broker.status != Status.OFFLINE, "b is running or starting")
-    dead = replace(process_ends(c, broker), clean_file=0)
-    return replace(s, broker=put(s.broker, b, dead), spent=replace(s.spent, kills=s.spent.kills + 1))
+    dead = replace(process_ends(c, broker, len(broker.log)), clean_file=0)
+    spent = replace(s.spent, kills=s.spent.kills + 1, late_flushes=late_flushes(s, broker, len(broker.log)))
+    return replace(s, broker=put(s.broker, b, dead), spent=spent)
 
 
 @action(
@@ -101,4 +116,4 @@ def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: LogManager reads and deletes the clean-shutdown file, to present it at registration."""
     broker = s.broker[b]
     require(broker.status == Status.OFFLINE, "b is offline")
-    return replace(s, broker=put(s.broker, b, replace(broker, status=Status.STARTING)))
+    return replace(s, broker=put(s.broker, b, replace(loaded(c, broker), status=Status.STARTING)))

@@ -15,6 +15,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.model.absent import no_exchange, no_peers
+from elrcheck.model.broker.epoch_cache import without_log
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica
@@ -66,10 +67,8 @@ def FailDirectory(c: Config, s: State, b: Replica) -> State:
     require(broker.status == Status.RUNNING, "b is running")
     require(broker.log_dir == LogDir.PRESENT, "the directory is there")
     failed = replace(
-        broker,
+        without_log(broker),
         log_dir=LogDir.FAILED,
-        log=(),
-        high_watermark=0,
         epoch_start=0,
         settled=0,
         peers=no_peers(c),
@@ -99,7 +98,7 @@ def LoseDirectory(c: Config, s: State, b: Replica, found: LogDir) -> State:
     require(lost and found != broker.log_dir, "something happens to it")
     return replace(
         s,
-        broker=put(s.broker, b, replace(broker, log_dir=found, log=(), high_watermark=0)),
+        broker=put(s.broker, b, replace(without_log(broker), log_dir=found)),
         lossy=s.lossy | ({b} if len(broker.log) > 0 else EMPTY),
         spent=replace(s.spent, directory_losses=s.spent.directory_losses + 1 if fresh else s.spent.directory_losses),
     )

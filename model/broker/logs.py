@@ -11,6 +11,7 @@ is where the logs part. A follower may have to ask more than once (KIP-279).
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op, record
+from elrcheck.model.broker.epoch_cache import cached_epoch, last_epoch, latest_epoch
 from elrcheck.model.choices import Truncation
 from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, Epoch, Log, Offset, Settled
@@ -30,19 +31,14 @@ def is_prefix(shorter: Log, longer: Log) -> bool:
 
 
 @op
-def last_epoch(log: Log) -> Epoch:
-    """Leader epoch of the last record, 0 for an empty log."""
-    return log[len(log) - 1].epoch if len(log) > 0 else 0
-
-
-@op
-def end_offset_for(log: Log, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
+def end_offset_for(broker: Broker, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
     """LeaderEpochFileCache.endOffsetFor: the greatest known epoch not above `epoch`, and its end.
 
     own_epoch: the epoch a leader cached when it took over (KAFKA-7415), 0 for a follower.
     """
-    floor = max((e.epoch for e in log if e.epoch <= epoch), default=0)
-    return EpochEnd(epoch=epoch if epoch == own_epoch else floor, offset=sum(1 for e in log if e.epoch <= epoch))
+    known = frozenset(k for k in range(len(broker.log)) if cached_epoch(broker, k) <= epoch)
+    floor = max((cached_epoch(broker, k) for k in known), default=0)
+    return EpochEnd(epoch=epoch if epoch == own_epoch else floor, offset=len(known))
 
 
 @op
@@ -52,9 +48,9 @@ def diverges(leader_end: EpochEnd, last_fetched: Epoch, fetch_offset: Offset) ->
 
 
 @op
-def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
+def truncation_point(follower: Broker, leader_end: EpochEnd) -> Offset:
     """AbstractFetcherThread.getOffsetTruncationState: where a diverging follower cuts its log."""
-    own_end = end_offset_for(log, 0, leader_end.epoch)
+    own_end = end_offset_for(follower, 0, leader_end.epoch)
     return min(own_end.offset, leader_end.offset) if own_end.epoch == leader_end.epoch else own_end.offset
 
 
@@ -62,10 +58,10 @@ def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
 
 
 @op
-def leader_end_for(c: Config, leader: Broker, log: Log) -> EpochEnd:
-    """The answer of a leader about the last epoch of a follower's log."""
+def leader_end_for(c: Config, leader: Broker, follower: Broker) -> EpochEnd:
+    """The answer of a leader about the latest epoch of a follower."""
     own = leader.view.leader_epoch if c.leader_caches_epoch else 0
-    return end_offset_for(leader.log, own, last_epoch(log))
+    return end_offset_for(leader, own, latest_epoch(follower))
 
 
 @op
@@ -91,19 +87,19 @@ def fetch_diverges(c: Config, leader: Broker, follower: Broker) -> bool:
         return False
     if not compares(c, follower):
         return len(follower.log) > len(leader.log)
-    parted = diverges(leader_end_for(c, leader, follower.log), last_epoch(follower.log), len(follower.log))
+    parted = diverges(leader_end_for(c, leader, follower), latest_epoch(follower), len(follower.log))
     return parted or unknown_epoch(c, leader, follower.log)
 
 
 @op
 def cut_at(c: Config, leader: Broker, follower: Broker) -> Offset:
     """The offset to which a follower cuts its log when its fetch diverges."""
-    end = leader_end_for(c, leader, follower.log)
+    end = leader_end_for(c, leader, follower)
     if not compares(c, follower):
         return len(leader.log)
     if unknown_epoch(c, leader, follower.log):
         return follower.high_watermark
-    return end.offset if c.truncation == Truncation.ONE_SHOT else truncation_point(follower.log, end)
+    return end.offset if c.truncation == Truncation.ONE_SHOT else truncation_point(follower, end)
 
 
 # ---------------------------------------------------------------------------- settled followers

@@ -15,6 +15,7 @@ from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
 from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.alternatives.reductions import forget_registration, no_news
+from elrcheck.model.broker.epoch_cache import cut, leads_from_here, leads_no_more, without_log
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
@@ -102,7 +103,7 @@ def made_leader(c: Config, settings: Settings, broker: Broker, b: Replica, to: S
     """Partition.makeLeader: b keeps what it knows of its followers, and recomputes its high watermark."""
     same_epoch = broker.view.leader_epoch == to.leader_epoch
     leader = replace(
-        broker,
+        broker if same_epoch else leads_from_here(c, broker),
         view=view,
         epoch_start=broker.epoch_start if same_epoch else len(broker.log),
         settled=0,
@@ -118,7 +119,7 @@ def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: Vie
     same_epoch = broker.view.leader_epoch == to.leader_epoch
     same_leader = broker.view.leader == to.leader
     follower = replace(
-        broker,
+        leads_no_more(c, broker, b),
         view=view,
         epoch_start=0,
         settled=settled_after_metadata(c, broker, same_leader, same_epoch),
@@ -126,9 +127,9 @@ def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: Vie
         alter=no_exchange(c),
     )
     if b not in to.replicas:
-        return replace(follower, log=(), high_watermark=0)
+        return without_log(follower)
     if c.truncation == Truncation.HIGH_WATERMARK and to.leader is not None and not same_epoch:
-        return replace(follower, log=broker.log[: broker.high_watermark])
+        return cut(c, follower, broker.high_watermark)
     return follower
 
 

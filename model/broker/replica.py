@@ -23,6 +23,7 @@ from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.model.alternatives.shadow_isr import serves
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
+from elrcheck.model.broker.epoch_cache import cut, grown
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
@@ -97,25 +98,18 @@ def noted(c: Config, settings: Settings, leader: Broker, leader_id: Replica, f: 
 @op
 def truncated(c: Config, leader: Broker, follower: Broker) -> Broker:
     """The follower after a response that says its log diverges (truncateOnFetchResponse)."""
-    keep = cut_at(c, leader, follower)
-    return replace(
-        follower,
-        log=follower.log[:keep],
-        high_watermark=min(follower.high_watermark, keep),
-        settled=settled_after_cut(c),
-    )
+    return replace(cut(c, follower, cut_at(c, leader, follower)), settled=settled_after_cut(c))
 
 
 @op
 def fetched(c: Config, leader: Broker, follower: Broker) -> Broker:
     """The follower after a response with the next record, or with none (processPartitionData)."""
     offset = len(follower.log)
-    grown = follower.log + (leader.log[offset],) if offset < len(leader.log) else follower.log  # noqa: RUF005
+    longer = grown(c, follower, leader.log[offset]) if offset < len(leader.log) else follower
     return replace(
-        follower,
-        log=grown,
-        high_watermark=min(leader.high_watermark, len(grown)),
-        settled=settled_after_fetch(c, follower, len(grown) > offset),
+        longer,
+        high_watermark=min(leader.high_watermark, len(longer.log)),
+        settled=settled_after_fetch(c, follower, len(longer.log) > offset),
     )
 
 

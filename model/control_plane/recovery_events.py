@@ -7,7 +7,7 @@ from dataclasses import replace
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, put, require
 from elrcheck.model.absent import no_recovery
-from elrcheck.model.broker.logs import last_epoch
+from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed

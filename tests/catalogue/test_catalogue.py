@@ -114,6 +114,7 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
         "late_fetches",
         "early_starts",
         "early_writes",
+        "late_flushes",
     ]
 
 

@@ -196,6 +196,12 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     "a leader whose watermark falls loses the records too, and writes others": [
         ("acked_after", "not was_acked(s.acked, e)", False)
     ],
+    "a follower whose cache has an epoch too many copies records of another epoch, without a truncation, only from a "
+    "leader that has both epochs: that takes three brokers": [
+        ("grown", "entry.epoch > latest", False),
+        ("grown", "broker.stray_start < len(broker.log)", True),
+        ("grown", "stays", True),
+    ],
     "some replica is wanted": [("reassignment_completes", "replicas == EMPTY", True)],
     "some replica was there before": [("forced_isr", "first is not None", False)],
 }

@@ -37,6 +37,7 @@ from support.coverage_stories import AT_ONCE, STORIES, story
 from support.directory_cases import DIRECTORY_CASES
 from support.early_cases import EARLY_CASES
 from support.knob_cases import CASES, TWO
+from support.late_flush_cases import LATE_FLUSH_CASES
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, knobs, (), 150)
     for name, (knobs, after) in STORIES.items():
         yield Case(name, knobs, after, DEEPER.get(name, 150))
-    for name, (knobs, steps) in {**DIRECTORY_CASES, **EARLY_CASES}.items():
+    for name, (knobs, steps) in {**DIRECTORY_CASES, **EARLY_CASES, **LATE_FLUSH_CASES}.items():
         yield Case(name, knobs, story(*steps), 150)
     for name, (knobs, after) in AT_ONCE.items():
         yield Case(name, knobs, after, 50)

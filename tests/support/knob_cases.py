@@ -11,6 +11,7 @@ from elrcheck.model.choices import (
     BeforeRegistration,
     CandidateChoice,
     CleanCheck,
+    EpochFile,
     FetchFencing,
     HwmGate,
     LastKnownLeader,
@@ -195,6 +196,15 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "before-registration": {"before_registration": BeforeRegistration.ACTS, "early_starts": 1, "early_writes": 1},
     "follows-before-registration": {"before_registration": BeforeRegistration.FOLLOWS, "early_starts": 1, "min_isr": 1},
+    "late-flush": {
+        "epoch_file": EpochFile.LATER,
+        "late_flushes": 1,
+        "log_slots": 2,
+        "records": 2,
+        "crashes": 0,
+        "kills": 1,
+        "fences": 2,
+    },
     "cut-at-watermark": {
         "truncation": Truncation.HIGH_WATERMARK,
         "waits_for_unknown": False,

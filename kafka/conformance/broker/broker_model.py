@@ -177,7 +177,7 @@ def _fetched(held: Held, event: events.FollowerFetch) -> tuple[str, Held]:
     except NotEnabled:
         return "refused", held
     if fetch_diverges(c, leader, follower):
-        end = leader_end_for(c, leader, follower.log)
+        end = leader_end_for(c, leader, follower)
         return f"diverging:{end.epoch}:{end.offset}", replace(held, state=after)
     read = after.broker[b].high_watermark
     return f"read:{read}:{len(leader.log) - event.offset}", replace(held, state=after)

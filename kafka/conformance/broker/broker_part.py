@@ -127,8 +127,8 @@ def _other_name_for_the_cut(
         if kind != "diverging":
             return None
         ends.append(EpochEnd(epoch=int(numbers[0]), offset=int(numbers[1])))
-    log = log_like(held.broker.log, event)
-    return after if truncation_point(log, ends[0]) == truncation_point(log, ends[1]) else None
+    follower = replace(held.broker, log=log_like(held.broker.log, event))
+    return after if truncation_point(follower, ends[0]) == truncation_point(follower, ends[1]) else None
 
 
 def _record_of_an_answer(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent, BrokerState
 from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
-from elrcheck.model.broker.logs import last_epoch
+from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.state import Stage
 

@@ -1,0 +1,168 @@
+"""The leader epoch cache where it is not what the log says: an entry too many, in memory or in its file (F-69).
+
+Sources: LeaderEpochFileCache (assign, truncateFromEndAsyncFlush), UnifiedLog.truncateTo, LogLoader.load, LogSegment.recover,
+KafkaScheduler, BrokerServer.shutdown.
+
+A new entry is in the file before the first record of its epoch is in the log. From 3.8 an entry that a truncation
+removes leaves the file in a task of the scheduler. If records of an older epoch follow and the process ends before that
+task, the next process reads the entry again: loading drops entries beyond the end of the log only, and recovery adds
+epochs that are newer than those in the file. An orderly shutdown, too, may end before the task: BrokerServer shuts the
+scheduler down, which drops its tasks and accepts no others, while fetchers still run; no later step writes the file.
+
+Everything here returns what it was given unless `late_flushes` and `epoch_file` allow a late flush. Left out: a second
+such entry of a broker at the same time, and an operating system that crashes between a new entry and a truncation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.marks import Fair
+from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.model.choices import EpochFile
+from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
+from elrcheck.model.state import Broker, Entry, Epoch, Log, Offset, State, Status
+
+# ---------------------------------------------------------------------------- what the cache says
+
+
+@op
+def last_epoch(log: Log) -> Epoch:
+    """Leader epoch of the last record, 0 for an empty log."""
+    return log[len(log) - 1].epoch if len(log) > 0 else 0
+
+
+@op
+def latest_epoch(broker: Broker) -> Epoch:
+    """LeaderEpochFileCache.latestEpoch, apart from the epoch in which the broker leads itself."""
+    return max(last_epoch(broker.log), broker.stray_epoch)
+
+
+@op
+def cached_epoch(broker: Broker, k: Offset) -> Epoch:
+    """The epoch of the record at offset k by the cache (epochForOffset)."""
+    written = broker.log[k].epoch
+    hidden = broker.stray_epoch > written and k >= broker.stray_start
+    return broker.stray_epoch if hidden else written
+
+
+# ---------------------------------------------------------------------------- rules
+
+
+@op
+def flushes_late(c: Config) -> bool:
+    """The file may follow a truncation too late."""
+    return c.epoch_file == EpochFile.LATER and c.late_flushes > 0
+
+
+@op
+def without_stray(broker: Broker) -> Broker:
+    return replace(broker, stray_epoch=0, stray_start=0)
+
+
+@op
+def flushed(broker: Broker) -> Broker:
+    """The broker once the file of the cache is as the cache."""
+    return replace(broker, unflushed_epoch=0, unflushed_start=0)
+
+
+@op
+def cut(c: Config, broker: Broker, keep: Offset) -> Broker:
+    """UnifiedLog.truncateTo: the log ends at offset `keep`, and so does the cache; its file follows later.
+
+    Of the entries that the file then has too many, the oldest counts: loading is least likely to remove it.
+    """
+    shorter = replace(broker, log=broker.log[:keep], high_watermark=min(broker.high_watermark, keep))
+    if not flushes_late(c):
+        return shorter
+    left = without_stray(shorter) if broker.stray_start >= keep else shorter
+    kept = max((cached_epoch(broker, k) for k in range(keep)), default=0)
+    begun = frozenset(k for k in range(len(broker.log)) if k >= keep and cached_epoch(broker, k) > kept)
+    if begun != EMPTY:
+        first = min((k for k in begun), default=0)
+        return replace(left, unflushed_epoch=cached_epoch(broker, first), unflushed_start=first)
+    if broker.stray_start >= keep:
+        return replace(left, unflushed_epoch=broker.stray_epoch, unflushed_start=broker.stray_start)
+    return left
+
+
+@op
+def grown(c: Config, broker: Broker, entry: Entry) -> Broker:
+    """A follower with one more record; LeaderEpochFileCache.assign writes the file if the cache changes.
+
+    A record of an older epoch than the latest removes the newer entry.
+    """
+    longer = replace(broker, log=broker.log + (entry,))  # noqa: RUF005
+    latest = latest_epoch(broker)
+    if not flushes_late(c) or entry.epoch == latest:
+        return longer
+    stays = entry.epoch > latest and broker.stray_start < len(broker.log)
+    return flushed(longer if stays else without_stray(longer))
+
+
+@op
+def leads_from_here(c: Config, broker: Broker) -> Broker:
+    """Partition.makeLeader in a new epoch: the cache gets an entry of it at the log end, and the file is written."""
+    if not flushes_late(c):
+        return broker
+    return flushed(without_stray(broker) if broker.stray_start >= len(broker.log) else broker)
+
+
+@op
+def leads_no_more(c: Config, broker: Broker, b: Replica) -> Broker:
+    """b, which has led without writing, and becomes a follower: its own entry stays until it truncates.
+
+    With an empty log the entry cannot outlive the first record.
+    """
+    wrote_nothing = broker.view.leader == b and broker.epoch_start == len(broker.log) and len(broker.log) > 0
+    if not flushes_late(c) or not wrote_nothing or broker.stray_epoch > 0:
+        return broker
+    return replace(broker, stray_epoch=broker.view.leader_epoch, stray_start=len(broker.log))
+
+
+@op
+def without_log(broker: Broker) -> Broker:
+    """The broker without a log, which takes the file of the cache with it."""
+    return flushed(without_stray(replace(broker, log=(), high_watermark=0)))
+
+
+@op
+def dies_before_flush(broker: Broker, keep: Offset) -> bool:
+    """A task that would remove an entry from the file has not run, and loading will not remove it."""
+    return broker.unflushed_epoch > 0 and broker.unflushed_start < keep
+
+
+@op
+def file_left(broker: Broker, keep: Offset) -> Broker:
+    """The broker with what its process leaves in the file that the first `keep` records do not account for.
+
+    LogLoader.load drops the entries beyond the end of the log.
+    """
+    ended = flushed(without_stray(broker))
+    if dies_before_flush(broker, keep):
+        return replace(ended, unflushed_epoch=broker.unflushed_epoch, unflushed_start=broker.unflushed_start)
+    if broker.stray_epoch > 0 and broker.stray_start < keep:
+        return replace(ended, unflushed_epoch=broker.stray_epoch, unflushed_start=broker.stray_start)
+    return ended
+
+
+@op
+def loaded(c: Config, broker: Broker) -> Broker:
+    """The broker once it has read its logs and the files of their caches."""
+    if not flushes_late(c):
+        return broker
+    return flushed(replace(broker, stray_epoch=broker.unflushed_epoch, stray_start=broker.unflushed_start))
+
+
+# ---------------------------------------------------------------------------- an action
+
+
+@action(fairness=Fair("the scheduler runs: a task that writes the file of the leader epoch cache"))
+def FlushEpochs(c: Config, s: State, b: Replica) -> State:
+    """The scheduler of b writes the file of the leader epoch cache (LeaderEpochFileCache.writeIfDirExists)."""
+    broker = s.broker[b]
+    require(flushes_late(c), "the file follows a truncation late")
+    require(broker.status != Status.OFFLINE, "b is running or starting")
+    require(broker.unflushed_epoch > 0, "the file has an entry too many")
+    return replace(s, broker=put(s.broker, b, flushed(broker)))
