@@ -19,8 +19,8 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.broker.acknowledgement import answer_after, leads_partition
-from elrcheck.model.broker.isr_proposals import ExpandIsr
 from elrcheck.model.broker.epoch_cache import last_epoch
+from elrcheck.model.broker.isr_proposals import ExpandIsr
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.state import Acks, Broker, State, configured_min_isr

@@ -1,7 +1,7 @@
 """The leader epoch cache where it is not what the log says: an entry too many, in memory or in its file (F-69).
 
-Sources: LeaderEpochFileCache (assign, truncateFromEndAsyncFlush), UnifiedLog.truncateTo, LogLoader.load, LogSegment.recover,
-KafkaScheduler, BrokerServer.shutdown.
+Sources: LeaderEpochFileCache (assign, truncateFromEndAsyncFlush), UnifiedLog.truncateTo, LogLoader.load,
+LogSegment.recover, KafkaScheduler, BrokerServer.shutdown.
 
 A new entry is in the file before the first record of its epoch is in the log. From 3.8 an entry that a truncation
 removes leaves the file in a task of the scheduler. If records of an older epoch follow and the process ends before that

@@ -17,15 +17,8 @@ from support.kafka_jars import jars_or_skip
 from support.patched_classes import patched_classes
 from support.places import ROOT
 
-JAVA = [
-    ROOT / "tests" / "support" / "java" / "EpochFile.java",
-    ROOT / "kafka" / "java" / "broker" / "Reflected.java",
-]
-TESTS = {
-    "StoppedTest": "afterAnOrderlyShutdown",
-    "KilledTest": "afterAKill",
-    "FlushedTest": "onceTheTaskHasRun",
-}
+JAVA = [ROOT / "tests" / "support" / "java" / "EpochFile.java", ROOT / "kafka" / "java" / "broker" / "Reflected.java"]
+TESTS = {"StoppedTest": "afterAnOrderlyShutdown", "KilledTest": "afterAKill", "FlushedTest": "onceTheTaskHasRun"}
 TOO_MANY = "F-69: the latest epoch is that of the last record ==> expected: <1> but was: <2>"
 
 
