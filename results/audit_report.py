@@ -78,7 +78,9 @@ class AuditedLog(Record, frozen=True):
     metadata_version: int = 0
     """Level at the end of the log; 0 if no record sets it."""
     kafka: str = ""
-    """The line of releases that introduced this metadata.version, such as 4.1; empty if no record sets it."""
+    """The line of releases of the brokers, such as 4.1, by what they support; empty if no record says it."""
+    or_later: bool = False
+    """It is the newest line that is known, which stands for later ones too."""
     elr_version: int = 0
     """Eligible.leader.replicas.version at the end of the log; 0 while ELR is off."""
     brokers: tuple[int, ...] = ()
@@ -155,7 +157,7 @@ class AuditedCluster(Record, frozen=True):
     name: str
     cluster_id: str
     kafka: str
-    """The line of releases, such as 4.1."""
+    """The line of releases of the brokers, such as 4.1."""
     metadata_version: int
     elr_version: int
     """Eligible.leader.replicas.version, 0 while ELR is off."""
@@ -170,6 +172,8 @@ class AuditedCluster(Record, frozen=True):
     time: str
     unseen: tuple[str, ...]
     """What the brokers did not tell, and why."""
+    or_later: bool = False
+    """`kafka` is the newest line that is known, which stands for later ones too."""
 
 
 class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):

@@ -23,15 +23,15 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     """Assess the settings of a release, topics, logs or a cluster; UsageFault if there is no release to ask about."""
     started = time.monotonic()
     audits = _audits(request, progress)
-    question = _question(request, audits)
+    question, notes = _question(request, audits)
     near, stopped = _near(request, progress)
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
     if not request.topics:
-        groups: tuple[AssessedGroup, ...] = (_group(question, recorded),)
+        groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes),)
     else:
         described, unread = topic_groups(question, request.topics)
-        groups = tuple(_group(of_group(question, group), recorded, group.place) for group in described)
+        groups = tuple(_group(of_group(question, group), recorded, notes, group.place) for group in described)
     applying = frozenset(finding.finding for group in groups for finding in group.findings)
     return AssessReport(
         groups=groups,
@@ -77,24 +77,34 @@ def _near(request: AssessRequest, progress: Progress) -> tuple[tuple[NearMisses,
         return near_misses(request.logs, interrupted), interrupted()
 
 
-def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> RiskRequest:
-    """Return the settings that are asked about; a live cluster says its release and whether ELR is on."""
-    kafka, elr = request.kafka, request.elr
-    for cluster in (audit.cluster for audit in audits if audit.cluster is not None):
-        kafka = kafka or cluster.kafka
-        elr = cluster.elr_version > 0 if elr is None else elr
-    if not kafka:
-        help = "give --kafka VERSION, such as --kafka 4.1; a metadata log does not name the release"
-        raise UsageFault("usage-missing", "of which release of Kafka?", help=help)
+def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[RiskRequest, tuple[str, ...]]:
+    """Return the settings that are asked about, with what is to be said about them.
+
+    A live cluster, or the registrations in a log, say the release; both say whether ELR is on.
+    """
+    audited = [each for audit in audits for each in (audit.logs if audit.cluster is None else (audit.cluster,))]
+    lines = {each.kafka: each.or_later for each in audited if each.kafka}
+    if not request.kafka and len(lines) != 1:
+        seen = f"they are of {' and '.join(sorted(lines))}: " if lines else ""
+        raise UsageFault("usage-missing", "of which release of Kafka?", help=f"{seen}give --kafka, such as --kafka 4.1")
+    kafka = request.kafka or next(iter(lines))
+    notes: tuple[str, ...] = ()
+    if not request.kafka and lines[kafka]:
+        notes = (f"the brokers run Kafka {kafka} or later; if it is later, name it with --kafka",)
+    elr = request.elr
+    if elr is None and audited:
+        elr = any(each.elr_version > 0 for each in audited)
     question = RiskRequest(
         kafka,
         replication_factor=request.replication_factor,
         min_insync_replicas=request.min_insync_replicas,
         unclean_leader_election_enable=request.unclean_leader_election_enable,
     )
-    return question if elr is None else replace(question, elr=elr)
+    return (question if elr is None else replace(question, elr=elr)), notes
 
 
-def _group(request: RiskRequest, recorded: KnownFindings, place: str | None = None) -> AssessedGroup:
+def _group(
+    request: RiskRequest, recorded: KnownFindings, about: tuple[str, ...], place: str | None = None
+) -> AssessedGroup:
     settings, notes = settings_named(request)
-    return AssessedGroup(settings, recorded.applying(settings), request.topics, notes, place)
+    return AssessedGroup(settings, recorded.applying(settings), request.topics, (*about, *notes), place)

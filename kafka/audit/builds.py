@@ -30,10 +30,9 @@ def line_of(level: int) -> str:
     return next((line for highest, line in LINES if level <= highest), NEWEST)
 
 
-def line_in_words(level: int) -> str:
-    """Return that line in words: the newest stands for all that follow it."""
-    line = line_of(level)
-    return f"{line} or later" if line == NEWEST else line
+def is_newest(level: int) -> bool:
+    """Return whether that line is the newest, which stands for all that follow it."""
+    return line_of(level) == NEWEST
 
 
 def variants_of(level: int) -> tuple[Config, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
+from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
 from elrcheck.kafka.audit.rules import INVISIBLE, RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA, ClusterState, PartitionKey
 from elrcheck.kafka.log.history import ReadSoFar, UnreadCount
@@ -33,8 +33,12 @@ class RecordShares:
 
 @dataclass(frozen=True)
 class ClusterAtEnd:
-    """What a log says about the cluster at its end: levels of features, 0 if no record sets one, and brokers."""
+    """What a log says about the cluster at its end: levels of features, 0 if no record sets one, and brokers.
 
+    supports: the highest metadata.version that a broker supports, which tells its release.
+    """
+
+    supports: int = 0
     metadata_version: int = 0
     elr_version: int = 0
     brokers: tuple[int, ...] = ()
@@ -44,7 +48,9 @@ class ClusterAtEnd:
     def of(cls, state: ClusterState) -> ClusterAtEnd:
         features = state.features
         brokers = tuple(sorted(state.brokers))
-        return cls(features.get(METADATA, 0), features.get(ELR_FEATURE, 0), brokers, state.fenced_brokers())
+        level = features.get(METADATA, 0)
+        supports = max((broker.level for broker in state.brokers.values()), default=level)
+        return cls(supports, level, features.get(ELR_FEATURE, 0), brokers, state.fenced_brokers())
 
 
 @dataclass
@@ -81,7 +87,8 @@ class LogFindings:
             open_transaction=read.transaction_open,
             incomplete_bytes=self.incomplete_bytes,
             metadata_version=self.cluster.metadata_version,
-            kafka=line_in_words(self.cluster.metadata_version) if self.cluster.metadata_version else "",
+            kafka=line_of(self.cluster.supports) if self.cluster.supports else "",
+            or_later=self.cluster.supports > 0 and is_newest(self.cluster.supports),
             elr_version=self.cluster.elr_version,
             brokers=self.cluster.brokers,
             fenced=self.cluster.fenced,

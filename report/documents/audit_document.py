@@ -99,9 +99,10 @@ def needs_a_look(log: AuditedLog, report: AuditReport) -> bool:
     return flagged or log.open_transaction or any(damage.path in log.files for damage in report.damage)
 
 
-def version_in_words(log: AuditedLog) -> str:
-    """Return the level of metadata.version, with the release that it belongs to."""
-    return f"{log.metadata_version} (Kafka {log.kafka})" if log.metadata_version else "not in the log"
+def release_in_words(audited: AuditedLog | AuditedCluster) -> str:
+    """Return the release of the brokers, and the metadata.version of the cluster."""
+    line = f"Kafka {audited.kafka}{' or later' if audited.or_later else ''}" if audited.kafka else "release unknown"
+    return f"{line}, metadata.version {audited.metadata_version or 'not set'}"
 
 
 def brokers_in_words(log: AuditedLog) -> str:
@@ -135,8 +136,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
         fenced = f" (fenced: {', '.join(map(str, cluster.fenced))})" if cluster.fenced else ""
         at = "" if cluster.offset < 0 else f", at offset {cluster.offset} of the metadata log"
         elr = "ELR on" if cluster.elr_version else "ELR off"
-        release = f"Kafka {cluster.kafka}, metadata.version {cluster.metadata_version}"
-        yield Line(f"{cluster.name}: cluster {cluster.cluster_id}, {release}, {elr}")
+        yield Line(f"{cluster.name}: cluster {cluster.cluster_id}, {release_in_words(cluster)}, {elr}")
         yield Line(
             f"brokers {', '.join(map(str, cluster.brokers))}{fenced}, reassignments under way:"
             f" {grouped(cluster.reassignments)}; seen {cluster.time}{at}"
@@ -167,7 +167,7 @@ def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
             facts.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
         yield Line(f"{log.name}: {', '.join(facts)}")
         elr = "ELR on" if log.elr_version else "ELR off"
-        yield Labelled("", f"metadata.version {version_in_words(log)}, {elr}, brokers {brokers_in_words(log)}")
+        yield Labelled("", f"{release_in_words(log)}, {elr}, brokers {brokers_in_words(log)}")
     if rest := len(report.logs) - len(listed):
         records = sum(log.records for log in report.logs) - sum(log.records for log in listed)
         more = "log" if len(listed) == 0 else "more log"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.audit_document import brokers_in_words, needs_a_look, version_in_words
+from elrcheck.report.documents.audit_document import brokers_in_words, needs_a_look, release_in_words
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
@@ -15,7 +15,7 @@ from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLo
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
 TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not resolved", "log")
-LOGS = ("log", "flags", "metadata.version", "ELR", "brokers", "partitions", "records", "offsets")
+LOGS = ("log", "flags", "release", "ELR", "brokers", "partitions", "records", "offsets")
 NOW = ("partition", "severity", "rule", "finding", "condition")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "condition", "until", "file", "byte")
 
@@ -56,7 +56,7 @@ def _overview(report: AuditReport, names: Mapping[str, str]) -> PagePart:
         (
             names[log.name],
             str(flags[log.name]),
-            version_in_words(log),
+            release_in_words(log),
             "on" if log.elr_version else "off",
             brokers_in_words(log),
             f"{log.partitions:,}",
@@ -91,8 +91,7 @@ def _topics(report: AuditReport, names: Mapping[str, str]) -> tuple[tuple[str, .
 def _cluster(cluster: AuditedCluster, report: AuditReport) -> PagePart:
     facts = (
         ("cluster", cluster.cluster_id),
-        ("Kafka", cluster.kafka),
-        ("metadata.version", str(cluster.metadata_version)),
+        ("release", release_in_words(cluster)),
         ("eligible.leader.replicas.version", str(cluster.elr_version)),
         ("brokers", ", ".join(map(str, cluster.brokers))),
         ("fenced", ", ".join(map(str, cluster.fenced)) or "none"),
@@ -123,7 +122,7 @@ def _part(key: str, name: str, log: AuditedLog, report: AuditReport) -> PagePart
         ("records", f"{log.records:,}"),
         ("offsets", span),
         ("partitions", f"{log.partitions:,}"),
-        ("metadata.version", version_in_words(log)),
+        ("release", release_in_words(log)),
         ("ELR", "on" if log.elr_version else "off"),
         ("brokers", brokers_in_words(log)),
         ("files", ", ".join(log.files)),

@@ -13,7 +13,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.kafka.assess.assess import run_assess
 from elrcheck.results.risk.assess_report import AssessReport
+from support.live_cluster import FakeCluster
 from support.places import ROOT
+from support.wire_broker import WireBroker, listening
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -105,6 +107,26 @@ def test_beside_a_log_it_says_what_an_audit_cannot_see(invoke: Invoke) -> None:
         report = json.loads(out)
         assert (ended, len(report["flags"])) == (code, flags) and len(report["looked_at"]) == 1
         assert {"F-51", "F-58", "F-63"} <= {each["finding"] for each in report["invisible"]}
+
+
+@pytest.mark.parametrize(("level", "release"), [(25, "4.0.2"), (27, "4.1.2"), (30, "4.3.1"), (31, "4.3.1")])
+def test_a_live_cluster_says_its_release(level: int, release: str, invoke: Invoke) -> None:
+    """Also one of the newest line, which may be of a later release: the report says so."""
+    with listening(WireBroker(FakeCluster(level=level))) as address:
+        code, out, err = invoke("assess", "--bootstrap", address, "--format", "json")
+    assert code == 1, err
+    (group,) = json.loads(out)["groups"]
+    assert (group["settings"]["kafka"], group["settings"]["elr"]) == (release, True)
+    assert any("or later" in note for note in group["notes"]) == (release == "4.3.1")
+
+
+def test_a_log_says_the_release_of_the_brokers_that_are_registered_in_it(invoke: Invoke) -> None:
+    logs = [str(ROOT / "tests" / "data" / "metadata_log" / name) for name in ("lost-4.1.1", "control-4.1.1")]
+    for log, elr in zip(logs, (True, False), strict=True):
+        (group,) = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["groups"]
+        assert (group["settings"]["kafka"], group["settings"]["elr"], group["notes"]) == ("4.1.2", elr, [])
+    (group,) = json.loads(invoke("assess", "--log", logs[0], "--kafka", "4.3", "--format", "json")[1])["groups"]
+    assert group["settings"]["kafka"] == "4.3.1"
 
 
 def test_without_a_release_it_asks_for_one(invoke: Invoke) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.kafka.audit.rules import NEXT_STEPS
+from elrcheck.report.documents.audit_document import release_in_words
 from support.live_cluster import FakeCluster, partition, shrunk, topic
 
 FENCED_1 = {0: False, 1: True, 2: True, 3: False}
@@ -212,4 +213,5 @@ def test_the_min_isr_that_counts_for_the_controller(source: str, below: str, cou
 @pytest.mark.parametrize(("level", "kafka"), [(21, "3.9"), (27, "4.1"), (30, "4.3 or later")])
 def test_the_release_is_told_by_what_brokers_support(level: int, kafka: str) -> None:
     cluster = FakeCluster(level=level).audited().cluster
-    assert cluster is not None and cluster.kafka == kafka
+    assert cluster is not None and cluster.kafka == kafka.partition(" ")[0]
+    assert release_in_words(cluster).startswith(f"Kafka {kafka}, ")
