@@ -24,10 +24,6 @@ ends with the switch of the feature.
 `python docs/search_hunt.py 'reassign/crash@code_4_0'` repeats all searches of a configuration, and compares.
 """
 SOME = "Not every repair was left out in every configuration: `left_out` in the data has those that were.\n"
-UNREGISTERED = """\
-P-9 in `unregister/stop` is F-21: a broker that stopped in order is unregistered and stays in the ELR; when it registers
-again it leaves the ELR although it has every record. With the repair it leaves the ELR when it is unregistered.
-"""
 SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
 
@@ -38,7 +34,7 @@ def hunt_page(hunt: Hunt) -> str:
     whole = all(is_whole(case, cases[case.name]) for case in broken)
     head = HEAD if whole else f"{HEAD}\n{SOME}"
     rows = table(("operation/fault", "variants", "what breaks, and why"), _rows(broken))
-    return "\n".join([head, *_summary(hunt), UNREGISTERED, *rows, *_others(hunt)]).rstrip() + "\n"
+    return "\n".join([head, *_summary(hunt), *rows, *_others(hunt)]).rstrip() + "\n"
 
 
 def because(violation: HuntedViolation) -> str:
