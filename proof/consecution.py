@@ -39,12 +39,13 @@ class Work:
 
 @dataclass(frozen=True)
 class ProofTask:
-    """Work for another process. assumed: names of the assumptions on steps."""
+    """Work for another process. assumed: names of the assumptions on steps. small_cores: see `Prover`."""
 
     config: ModelConfig
     timeout: float
     work: Work
     assumed: tuple[str, ...] = ()
+    small_cores: bool = False
 
 
 def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) ->
 def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
     """Do the work of a task; runs in a worker process. EnvironmentFault if the model is another one here."""
     config: Any = task.config  # frozen, and so hashable
-    digests = _digests(config, task.timeout, task.assumed)
+    digests = _digests(config, task.timeout, task.assumed, task.small_cores)
     instances, work = digests.prover.ts.instances, task.work
     if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
         raise EnvironmentFault("model-changed", "a file of the model changed while the proof ran", help="run it again")
@@ -75,15 +76,20 @@ def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
 
 
 @functools.lru_cache(maxsize=1)
-def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...]) -> Digests:
+def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...], small_cores: bool) -> Digests:
     model = declared(None).with_lemmas()
     transitions = Transitions(model, config, any_order=True, assumed=assumed)
-    return Digests(Prover(transitions, lemmas_of(model), timeout))
+    return Digests(Prover(transitions, lemmas_of(model), timeout, small_cores))
 
 
 def in_processes(
-    config: ModelConfig, timeout: float, work: Sequence[Work], workers: int, assumed: tuple[str, ...] = ()
+    config: ModelConfig,
+    timeout: float,
+    work: Sequence[Work],
+    workers: int,
+    assumed: tuple[str, ...] = (),
+    small_cores: bool = False,
 ) -> Iterator[tuple[int, list[Obligation]]]:
     """Do all the work on the proof model, in parallel; the answers arrive in no particular order."""
-    tasks = [ProofTask(config, timeout, part, assumed) for part in work]
+    tasks = [ProofTask(config, timeout, part, assumed, small_cores) for part in work]
     yield from each(discharge, tasks, workers, in_order=False)

@@ -52,11 +52,13 @@ class Prover:
     """Discharges the obligations of one model and configuration.
 
     What must hold after a step is evaluated once, over variables for the next state, and the terms of each
-    step are put in their place.
+    step are put in their place. small_cores: an answer names few lemmas, which takes about twice the time.
     """
 
-    def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
-        self.ts, self.lemmas = transitions, tuple(lemmas)
+    def __init__(
+        self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None, small_cores: bool = False
+    ) -> None:
+        self.ts, self.lemmas, self.small_cores = transitions, tuple(lemmas), small_cores
         self.timeout = milliseconds(timeout)
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
@@ -67,6 +69,7 @@ class Prover:
     def with_lemmas(self, *more: Any) -> Any:
         """Return a solver that asserts the types and these formulas, and each lemma behind its literal."""
         solver = new_solver(self.timeout)
+        solver.set("core.minimize", self.small_cores)
         solver.add(self.ts.type_invariant, *more)
         for name, formula in self.now.items():
             solver.add(z3.Implies(self.literals[name], formula))

@@ -75,8 +75,10 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
     config = selected.declared.widened(selected.config, selected.overrides, request.assumed)
     if request.certificate is not None:
         demand_room(request.certificate)
-    proof = InductionProof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
-    proof.keep(request.fresh)
+    proof = InductionProof(
+        model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed, request.any_size
+    )
+    proof.keep(request.fresh or request.any_size)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers)
     if report.coverage is not None:
@@ -141,12 +143,13 @@ class InductionProof:
         timeout: float,
         progress: Progress,
         assumed: Sequence[str] = (),
+        small_cores: bool = False,
     ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.chosen, self.assumed = tuple(chosen), tuple(assumed)
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
-        self.prover = Prover(self.transitions, lemmas_of(model), timeout)
+        self.prover = Prover(self.transitions, lemmas_of(model), timeout, small_cores)
         silent = [fn for fn in chosen if self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)
         to_prove = [fn for fn in chosen if fn.name not in self.silent]
@@ -293,7 +296,7 @@ class InductionProof:
     def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """Yield the answers of each piece of work; in this process, as the caller takes them, if it is little."""
         if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
-            yield from in_processes(self.config, self.timeout, work, workers, self.assumed)
+            yield from in_processes(self.config, self.timeout, work, workers, self.assumed, self.prover.small_cores)
             return
         for part in work:
             instance = self.transitions.instances[part.number]

@@ -25,7 +25,7 @@ MOST_PARTS = 64
 
 @dataclass(frozen=True)
 class GoalAnswer:
-    """Whether a goal is proved, the seconds, and why not. lemmas: what the proof was asked with."""
+    """Whether a goal is proved, the seconds of the processor, and why not. lemmas: what the proof was asked with."""
 
     proved: bool
     seconds: float
@@ -46,6 +46,7 @@ class WayToAsk:
 WAYS = (
     WayToAsk(True, True, ()),
     WayToAsk(True, True, OF_TWO),
+    WayToAsk(True, False, ()),
     WayToAsk(True, False, ("monotone",)),
     WayToAsk(True, False, OF_TWO),
     WayToAsk(False, True, OF_TWO),
@@ -53,7 +54,26 @@ WAYS = (
 )
 """In the order in which they are tried. None is best: a proof is found at once, or mostly not in minutes."""
 ROUNDS = (0.5, 1.5, 4.0, 10.0)
-"""Seconds that each way has, round after round; another round begins with other random choices."""
+"""Seconds of the processor that each way has, round after round; another round begins with other random choices."""
+
+
+MOST_WAITING = 30.0
+"""The longest that one second of the processor is waited for."""
+
+
+class ProcessorClock:
+    """The processor time since a question began: what is proved does not depend on what else the machine does."""
+
+    def __init__(self) -> None:
+        self._wall, self._processor = time.perf_counter(), time.process_time()
+
+    def seconds(self) -> float:
+        return time.process_time() - self._processor
+
+    def waiting(self, seconds: float) -> float:
+        """Return how long so many seconds of the processor take if the machine stays as busy as it was."""
+        wall = time.perf_counter() - self._wall
+        return seconds * min(MOST_WAITING, max(1.0, wall / max(self.seconds(), 1e-3)))
 
 
 @dataclass(frozen=True)
@@ -67,37 +87,36 @@ class Premises:
     hints: Collection[str]
 
     def prove(self, goal: Any, timeout: float) -> GoalAnswer:
-        """Prove that premises and lemmas imply a goal. timeout: for the whole goal, in seconds."""
-        started = time.perf_counter()
-        last = started + timeout
+        """Prove that premises and lemmas imply a goal. timeout: for the whole goal, in seconds of the processor."""
+        clock = ProcessorClock()
         pieces = parts_of(goal)
-        enough, reason = self._in_rounds(goal, ROUNDS if len(pieces) == 1 else ROUNDS[:1], last, list(WAYS))
+        enough, reason = self._in_rounds(goal, ROUNDS if len(pieces) == 1 else ROUNDS[:1], clock, timeout, list(WAYS))
         if enough is not None:
-            return GoalAnswer(True, time.perf_counter() - started, frozenset(enough))
+            return GoalAnswer(True, clock.seconds(), frozenset(enough))
         used: set[str] = set()
         ways = list(WAYS)
         for part in pieces if len(pieces) > 1 else [goal]:
-            enough, reason = self._in_rounds(part, ROUNDS, last, ways)
+            enough, reason = self._in_rounds(part, ROUNDS, clock, timeout, ways)
             if enough is None:
-                return GoalAnswer(False, time.perf_counter() - started, frozenset(), reason)
+                return GoalAnswer(False, clock.seconds(), frozenset(), reason)
             used.update(enough)
-        return GoalAnswer(True, time.perf_counter() - started, frozenset(used))
+        return GoalAnswer(True, clock.seconds(), frozenset(used))
 
     def _in_rounds(
-        self, goal: Any, rounds: Iterable[float], last: float, ways: list[WayToAsk]
+        self, goal: Any, rounds: Iterable[float], clock: ProcessorClock, timeout: float, ways: list[WayToAsk]
     ) -> tuple[Sequence[str] | None, str | None]:
-        """Return lemmas from which a goal is proved; else None and why not. last: when to stop.
+        """Return lemmas from which a goal is proved; else None and why not. timeout: when to stop.
 
         ways: in the order to try them; the one that proved the goal is moved to the front.
         """
         reason = None
         for seed, seconds in enumerate(rounds):
             for way in tuple(ways):
-                left = last - time.perf_counter()
+                left = timeout - clock.seconds()
                 if left <= 0:
                     return None, "time limit"
                 lemmas = [name for name in self.names if not way.hinted or name in self.hints]
-                reason = self._ask(goal, lemmas, way, min(left, seconds), seed)
+                reason = self._ask(goal, lemmas, way, clock.waiting(min(left, seconds)), seed)
                 if reason is None:
                     ways.remove(way)
                     ways.insert(0, way)

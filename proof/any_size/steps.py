@@ -21,6 +21,7 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty, type_of
 from elrcheck.proof.any_size.arbitrary import Arbitrary, Varying
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
+from elrcheck.proof.any_size.next_state import NextState
 from elrcheck.proof.hypotheses import assumptions_of, condition_of, lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES
 from elrcheck.proof.z3_algebra import formula
@@ -157,7 +158,11 @@ class UnboundedStep:
             arguments[name] = free.value(ty, f"argument.{name}")
             within.append(structure.within(arguments[name], ty))
         outcome = system.evaluator.action(choice.action, system.now, arguments)
-        self.after = {**system.now, **outcome.fields}
+        names = NextState(structure, f"after.{choice.action.name}({choice.text}).")
+        self.after = {
+            name: names.named(outcome.fields.get(name, system.now[name]), system.now[name], part, name)
+            for name, part in system.ty.fields.items()
+        }
         assumed = [system.holds(fn, system.now, self.after) for fn in system.assumptions]
         self.guard = structure.alg.and_([*within, *(guard for _, guard in outcome.guards), *assumed])
         self.possible = self.guard is not False and not z3.is_false(z3.simplify(formula(self.guard)))

@@ -1,0 +1,132 @@
+"""The state after a step under names of its own, each with its definition.
+
+A rule makes a scalar of the next state a long term, which a goal repeats wherever it speaks of the scalar. With a name
+in its place the goal stays short, and the term stands once, in a definition that some function always satisfies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import z3
+
+from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
+from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
+from elrcheck.proof.any_size.unsized_values import Sequence as Elements
+from elrcheck.proof.z3_algebra import formula
+
+At: TypeAlias = Callable[[Sequence[Any]], Any]
+"""A value for the indices on the way to it."""
+
+
+class NextState:
+    """Names the scalars of a value that are not those of another one, the value before."""
+
+    def __init__(self, structure: AnySizeStructure, prefix: str) -> None:
+        self.structure, self.prefix = structure, prefix
+        self._scalars: dict[str, Callable[..., Any]] = {}
+
+    def named(self, after: Any, before: Any, ty: Ty, path: str) -> Any:
+        """Return a value equal to `after`, in which names stand for scalars."""
+        return after if after is before else self._value(ty, path, (), lambda _: after, lambda _: before)
+
+    def _value(self, ty: Ty, path: str, indices: tuple[Any, ...], after: At, before: At) -> Any:
+        match ty.kind:
+            case "record" | "state":
+                return {
+                    name: self._value(part, f"{path}.{name}", indices, _field(after, name), _field(before, name))
+                    for name, part in ty.fields.items()
+                }
+            case "vec" if not ty.is_map:
+                entry, entry_before = _entry(after), _entry(before)
+                return ComputedOnce(lambda x: self._value(ty.elem, f"{path}[]", (*indices, x), entry, entry_before))
+            case "set":
+                whole = after(indices)
+                if whole.extent != "some" or len(self.structure.scalars(ty.elem)) > 1:
+                    return whole
+                return Members(lambda x: self._scalar(path, (*indices, x), _entry(after), _entry(before)), whole.extent)
+            case "opt" if ty.elem.kind in ("member", "nat", "bool", "enum"):
+                parts = (_field(after, 0), _field(before, 0)), (_field(after, 1), _field(before, 1))
+                return (self._scalar(f"{path}.present", indices, *parts[0]), self._scalar(path, indices, *parts[1]))
+            case "seq" if not after(indices).listing:
+                at, at_before = (lambda i: after(i[:-1]).at(i[-1])), (lambda i: before(i[:-1]).at(i[-1]))
+                length = self._scalar(f"{path}.length", indices, lambda i: after(i).length, lambda i: before(i).length)
+                return Elements(
+                    length,
+                    ComputedOnce(
+                        lambda i: self._value(
+                            ty.elem, f"{path}[]", (*indices, self.structure.alg.term(i)), at, at_before
+                        )
+                    ),
+                )
+            case "bool" | "member" | "nat" | "enum":
+                return self._scalar(path, indices, after, before)
+        return after(indices)
+
+    def _scalar(self, path: str, indices: tuple[Any, ...], after: At, before: At) -> Any:
+        if path not in self._scalars:
+            self._scalars[path] = self._defined(
+                path, [self.structure.alg.term(x).sort() for x in indices], after, before
+            )
+        return self._scalars[path](*map(self.structure.alg.term, indices))
+
+    def _defined(self, path: str, sorts: Sequence[Any], after: At, before: At) -> Callable[..., Any]:
+        """Return the function of a scalar, which is defined unless it is the one before or a short term."""
+        scope = self.structure.scope
+        with scope.variables(sorts) as own:
+            term = after(tuple(own))
+            if not z3.is_expr(term):
+                return lambda *indices: after(indices)
+            old, term = before(tuple(own)), without_copies(term)
+            if z3.is_expr(old) and (term.eq(old) or z3.simplify(term).eq(z3.simplify(old))):
+                return lambda *indices: before(indices)
+            if _short(term):
+                return lambda *indices: z3.substitute(term, *zip(own, indices, strict=True))
+            function = z3.Function(f"{self.prefix}{path}", *sorts, term.sort())
+            applied = function(*own)
+            body = z3.simplify(term)
+            stated = z3.ForAll(own, applied == body, patterns=[applied]) if own else applied == body
+        scope.definitions[function.name()] = (formula(stated),)
+        return lambda *indices: function(*indices)
+
+
+def without_copies(term: Any) -> Any:
+    """Return an equal term without choices that put the value that was there: `f(a) if x == a else f(x)` is `f(x)`."""
+    if not (z3.is_app(term) and term.decl().kind() == z3.Z3_OP_ITE):
+        return term
+    condition, one, other = term.arg(0), without_copies(term.arg(1)), without_copies(term.arg(2))
+    if one.eq(other):
+        return other
+    if z3.is_eq(condition) and z3.is_const(condition.arg(0)):
+        x, there = condition.children()
+        if z3.substitute(other, (x, there)).eq(z3.substitute(one, (x, there))):
+            return other
+    return z3.If(condition, one, other)
+
+
+LONG = 12
+"""The most nodes of a term that is repeated rather than named."""
+
+
+def _short(term: Any) -> bool:
+    seen: set[int] = set()
+    todo = [term]
+    while todo:
+        part = todo.pop()
+        if part.get_id() in seen:
+            continue
+        seen.add(part.get_id())
+        if len(seen) > LONG or z3.is_quantifier(part):
+            return False
+        todo.extend(part.children())
+    return True
+
+
+def _field(value: At, name: Any) -> At:
+    return lambda indices: value(indices)[name]
+
+
+def _entry(value: At) -> At:
+    return lambda indices: value(indices[:-1])(indices[-1])
