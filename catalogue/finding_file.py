@@ -138,6 +138,17 @@ class FindingRun:
 
 
 @dataclass(frozen=True)
+class OtherSearch:
+    """A complete search in a model that is not Kafka's partition. model: its module; breaks: as of a `FindingRun`."""
+
+    model: Prose
+    variant: Prose
+    scope: Prose
+    breaks: Mapping[str, Positive]
+    note: MaybeEmpty = ""
+
+
+@dataclass(frozen=True)
 class ByHand:
     """Steps on a cluster, as a user types them. versions: of brokers that did it, none if not tried."""
 
@@ -268,6 +279,7 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     prevented: tuple[Prevented, ...] = ()
     runs: Annotated[tuple[FindingRun, ...], KeyName("run")] = ()
+    elsewhere: tuple[OtherSearch, ...] = ()
     by_hand: tuple[ByHand, ...] = ()
     junit: tuple[JunitRun, ...] = ()
     patch: Patch | None = None
@@ -276,8 +288,8 @@ class Finding:
     def checked(self, node: Node) -> Finding:
         if not self.evidence:
             node.fail("a finding has at least one [[evidence]]")
-        if any(part.level == "model" for part in self.evidence) != bool(self.runs):
-            node.fail("evidence of the level `model` and a [[run]] need each other")
+        if any(part.level == "model" for part in self.evidence) != bool(self.runs or self.elsewhere):
+            node.fail("evidence of the level `model` and a [[run]] or [[elsewhere]] need each other")
         if self.patch is not None:
             self._check_patch(self.patch, node["patch"])
         return self

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elrcheck.base.typed.configuration import setting_text
-from elrcheck.catalogue.finding_file import Finding, FindingRun
+from elrcheck.catalogue.finding_file import Finding, FindingRun, OtherSearch
 
 
 def searches(finding: Finding) -> list[str]:
@@ -16,7 +16,14 @@ def searches(finding: Finding) -> list[str]:
         lines.append(f"{command(run)}   # {broken(run)}")
         if run.control is not None:
             lines.append(f"{command(run, control=True)}   # control: none of these breaks")
-    return lines
+    return [*lines, *map(elsewhere, finding.elsewhere)]
+
+
+def elsewhere(search: OtherSearch) -> str:
+    """Return the command line that repeats a search in another model, with what it breaks."""
+    options = f"--model {search.model} --scope {search.scope} --variant {search.variant}"
+    note = f"{search.note}: " if search.note else ""
+    return f"elrcheck check {options}   # {note}{broken(search)}"
 
 
 def command(run: FindingRun, control: bool = False) -> str:
@@ -40,7 +47,7 @@ def _sets(knobs: Mapping[str, Any]) -> Iterator[str]:
         yield f"--set {name}={setting_text(value)}"
 
 
-def broken(run: FindingRun) -> str:
+def broken(run: FindingRun | OtherSearch) -> str:
     """Return what breaks and at which depth, the nearest first."""
     by_depth: dict[int, list[str]] = {}
     for name, depth in run.breaks.items():

@@ -21,12 +21,13 @@ from elrcheck.catalogue.evidence.counterexamples import (
     FindingCounterexample,
     FindingCounterexamples,
     Outdated,
+    breaking_searches,
     followed,
     packaged_counterexamples,
     selection_of,
     shown_property,
 )
-from elrcheck.catalogue.finding_file import FindingRun
+from elrcheck.catalogue.finding_file import FindingRun, OtherSearch
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.stored_traces.tracefile import load_trace
@@ -35,29 +36,31 @@ from elrcheck.traces.describe import spelled
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 
 
-def searched(finding: str, run: FindingRun) -> FindingCounterexample:
+def searched(finding: str, run: FindingRun | OtherSearch) -> FindingCounterexample:
     """Return a shortest counterexample of a search."""
     ident, selection = shown_property(run), selection_of(run)
+    liveness = isinstance(run, FindingRun) and run.liveness
     with tempfile.TemporaryDirectory(prefix="elrcheck-counterexamples-") as folder:
         place = Path(folder) / "run"
         request = CheckRequest(
-            selection, (ident,), stop_at_first=not run.liveness, run_dir=place, liveness=run.liveness
+            selection, (ident,), stop_at_first=not liveness, run_dir=place, liveness=liveness
         )
         run_check(request, Silent())
-        loaded = load_trace(place / f"{ident}.trace.json")
+        loaded = load_trace(place / f"{ident}.trace.json", selection)
     trace, actions = loaded.behaviour, loaded.model.actions_by_name
     steps = tuple(spelled(actions[label.action], label.args) for label in trace.labels)
     assert selection.variant is not None and selection.scope is not None
     settings = tuple(selection.overrides)
-    return FindingCounterexample(finding, selection.variant, selection.scope, settings, ident, steps, trace.loop)
+    model = str(selection.model) if selection.model else None
+    return FindingCounterexample(finding, selection.variant, selection.scope, settings, ident, steps, trace.loop, model)
 
 
-def every_search() -> Iterator[tuple[str, FindingRun]]:
+def every_search() -> Iterator[tuple[str, FindingRun | OtherSearch]]:
     """Yield each search that breaks a property, once."""
     seen = set()
     for finding in packaged_findings():
-        for run in finding.runs:
-            if run.breaks and (key := (finding.id, selection_of(run), shown_property(run))) not in seen:
+        for run in breaking_searches(finding):
+            if (key := (finding.id, selection_of(run), shown_property(run))) not in seen:
                 seen.add(key)
                 yield finding.id, run
 

@@ -30,7 +30,7 @@ def drawing_of(model: Model, config: Any) -> Drawing:
     A copy of the default model is drawn as that is, as long as its states have the same fields.
     """
     default = declared(None)
-    own = default.drawing(config) if isinstance(config, default.config) else drawing_of_copy(model, config)
+    own = default.drawing(config) if type(config) is default.config else drawing_of_copy(model, config)
     return own or FieldsDrawing(model.state_ty)
 
 

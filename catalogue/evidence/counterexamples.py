@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.catalogue.finding_file import FindingRun
+from elrcheck.catalogue.finding_file import Finding, FindingRun, OtherSearch
 from elrcheck.declared.select import resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
@@ -38,7 +39,10 @@ class Outdated(Exception):
 
 
 class FindingCounterexample(Record, frozen=True):
-    """A shortest counterexample of a search. loop: the state to which a lasso returns, or in which it rests."""
+    """A shortest counterexample of a search. loop: the state to which a lasso returns, or in which it rests.
+
+    model: the module of another model than Kafka's partition.
+    """
 
     finding: str
     variant: str
@@ -47,10 +51,11 @@ class FindingCounterexample(Record, frozen=True):
     breaks: str
     steps: tuple[str, ...]
     loop: int | None = None
+    model: str | None = None
 
     @property
     def selection(self) -> Selection:
-        return Selection(self.variant, self.scope, self.settings)
+        return Selection(self.variant, self.scope, self.settings, Path(self.model) if self.model else None)
 
 
 class FindingCounterexamples(Record, frozen=True):
@@ -69,13 +74,20 @@ def packaged_counterexamples() -> Mapping[str, tuple[FindingCounterexample, ...]
     return by_finding
 
 
-def shown_property(run: FindingRun) -> str:
+def shown_property(run: FindingRun | OtherSearch) -> str:
     """Return the broken property that a reader is shown: what is lost if that is one of them, else the nearest."""
     return min(run.breaks, key=lambda name: (name not in PLAIN_WORDS, name != PLAIN_WORDS[0], run.breaks[name]))
 
 
-def selection_of(run: FindingRun) -> Selection:
+def breaking_searches(finding: Finding) -> tuple[FindingRun | OtherSearch, ...]:
+    """Return the searches of a finding that break a property."""
+    return (*(run for run in finding.runs if run.breaks), *finding.elsewhere)
+
+
+def selection_of(run: FindingRun | OtherSearch) -> Selection:
     """Return what a search of a finding selects."""
+    if isinstance(run, OtherSearch):
+        return Selection(run.variant, run.scope, (), Path(run.model))
     return Selection(run.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in run.knobs.items()))
 
 

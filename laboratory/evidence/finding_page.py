@@ -11,7 +11,7 @@ from itertools import chain
 
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
-from elrcheck.catalogue.finding_text import broken, command, control_options
+from elrcheck.catalogue.finding_text import broken, command, control_options, elsewhere
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
 from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
@@ -108,16 +108,18 @@ class FindingPage:
     def _how_to_see_it(self) -> Iterator[str]:
         finding = self.finding
         untried = [recipe for recipe in self.recipes if not recipe.seen]
-        if self.flags or self.warnings or untried or finding.runs:
+        searched = finding.runs or finding.elsewhere
+        if self.flags or self.warnings or untried or searched:
             yield from ("## How to see it", "")
         flags = f"{_quoted(self.flags)} in a metadata log" if self.flags else ""
         warnings = f"{_quoted(self.warnings)} one step before, on a live cluster" if self.warnings else ""
         if flags or warnings:
             yield from paragraphs(f"`elrcheck audit` flags {'; '.join(filter(None, (flags, warnings)))}.")
-        if untried or finding.runs:
+        if untried or searched:
             yield "```sh"
             yield from map(_reproduce, untried)
             yield from _searches(finding.runs)
+            yield from map(elsewhere, finding.elsewhere)
             yield from ("```", "")
 
     def _patch(self) -> Iterator[str]:
