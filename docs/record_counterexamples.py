@@ -42,9 +42,7 @@ def searched(finding: str, run: FindingRun | OtherSearch) -> FindingCounterexamp
     liveness = isinstance(run, FindingRun) and run.liveness
     with tempfile.TemporaryDirectory(prefix="elrcheck-counterexamples-") as folder:
         place = Path(folder) / "run"
-        request = CheckRequest(
-            selection, (ident,), stop_at_first=not liveness, run_dir=place, liveness=liveness
-        )
+        request = CheckRequest(selection, (ident,), stop_at_first=not liveness, run_dir=place, liveness=liveness)
         run_check(request, Silent())
         loaded = load_trace(place / f"{ident}.trace.json", selection)
     trace, actions = loaded.behaviour, loaded.model.actions_by_name
