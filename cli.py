@@ -32,7 +32,7 @@ from elrcheck.console.verbs.search_verbs import check, explore, simulate
 from elrcheck.console.verbs.suite_verbs import suite
 from elrcheck.console.verbs.sweep_verbs import sweep
 from elrcheck.console.verbs.trace_verbs import traces
-from elrcheck.console.verbs.web_verbs import web
+from elrcheck.console.verbs.web_verbs import repl, web
 
 cli = Commands(
     "elrcheck",
@@ -49,7 +49,7 @@ click.version_option(__version__, "--version", message="elrcheck %(version)s")(c
 for title, commands in {
     "Ask about your cluster": (assess, risk, audit, reproduce, what_if, scenario),
     "Search a model": (check, simulate, explore, sweep, suite, runs),
-    "Look at a trace": (web, explain, replay, traces, export, tlc),
+    "Look at a trace": (web, repl, explain, replay, traces, export, tlc),
     "Prove, and doubt the model": (prove, mutate, conform),
     "Write a model": (new, models),
     "Guard it in CI": (gate, init, config),

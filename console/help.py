@@ -123,6 +123,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck explain --repro 1/5 --variant legacy --scope two-brokers --action Produce",
     ),
     "web": ("elrcheck web --scope two-brokers", "elrcheck web --trace run/P-8.trace.json --no-open --port 8966"),
+    "repl": ("elrcheck repl --scope two-brokers", "echo 'print(walk.enabled)' | elrcheck repl --model lock.py"),
     "runs": ("elrcheck runs", "elrcheck runs clean --older-than 7d"),
     "runs coverage": ("elrcheck runs coverage", "elrcheck runs coverage --strict -f json"),
     "runs clean": ("elrcheck runs clean --dry-run", "elrcheck runs clean --older-than 7d"),

@@ -1,4 +1,4 @@
-"""`elrcheck web`: the explorer in the browser."""
+"""`elrcheck web` and `repl`: a model explored in the browser, and in Python."""
 
 from __future__ import annotations
 
@@ -44,4 +44,18 @@ def web(
     if trace is not None and repro is not None:
         raise UsageFault("usage-option", "--trace and --repro cannot be combined", help="give one of them")
     run_web(WebRequest(selection_of_trace(selection), port, opens, trace, repro or ""), shell.write)
+    return ExitCode.HOLDS
+
+
+@verb(requests="requests", epilog=EXIT_CODES)
+def repl(shell: Shell, *, selection: Selection) -> ExitCode:
+    """Open Python with a walk through the model.
+
+    `walk` begins in the initial state; `walk.step("Fence(1)")` returns a longer one, and an action that is not enabled
+    is refused with its guard. Python that is piped in is run like a file.
+    """
+    from elrcheck.api.model_walk import walk_from
+    from elrcheck.console.python_console import run_console
+
+    run_console(walk_from(selection, 0))
     return ExitCode.HOLDS

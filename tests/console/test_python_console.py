@@ -1,0 +1,46 @@
+"""`elrcheck repl`: Python that is typed or piped in, with a walk through the model."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.console.shell import run
+from support.places import PROTOCOLS
+
+
+@pytest.fixture
+def piped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+    def call(text: str, *options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        code = run(cli, ["repl", *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_a_walk_is_at_hand(piped: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, _ = piped(
+        'walk = walk.step("Fence(1)")\nprint(walk.steps, walk.state.partition.isr)\n', "--scope", "two-brokers"
+    )
+    assert (code, out) == (0, "('Fence(b=1)',) frozenset({0})\n")
+
+
+def test_a_model_of_the_user(piped: Callable[..., tuple[int, str, str]]) -> None:
+    file = str(PROTOCOLS / "agreement" / "two_phase.py")
+    code, out, _ = piped(
+        "print(walk.enabled[0])\nfor n in (1, 2):\n    print(n)\n\nexit()\nprint(3)\n", "--model", file
+    )
+    assert (code, out) == (0, "Abort()\n1\n2\n")
+
+
+def test_a_refused_step_has_its_guard_and_no_stack_trace(piped: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = piped('walk.step("Unfence(0)")\nprint(1 / 0)\nprint("on")\n', "--scope", "two-brokers")
+    assert (code, out) == (0, "on\n")
+    assert "is not enabled there" in err and "model_walk.py" not in err
+    assert "ZeroDivisionError" in err and not hasattr(sys, "ps1")
