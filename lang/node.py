@@ -26,9 +26,8 @@ class FrozenNode:
         kind: Any = type(self)
         names, defaults, count = _attributes(kind)
         own = self.__dict__
-        own.update(defaults)
+        own.update(defaults, **named)
         own.update(zip(names, args, strict=False))
-        own.update(named)
         if len(own) != count or len(args) > len(names):
             raise TypeError(f"{type(self).__name__} takes {', '.join(names)}, not {args} and {named}")
 

@@ -154,7 +154,7 @@ def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
     lines = linecache.getlines(code.co_filename, function.__globals__)[code.co_firstlineno - 1 : last]
     text, first = "".join(lines), code.co_firstlineno
     try:
-        return text, first, ast.parse(textwrap.dedent(text)).body[0]
+        return text, first, ast.parse(textwrap.dedent(text) if text[:1].isspace() else text).body[0]
     except (SyntaxError, IndexError):
         lines, first = inspect.getsourcelines(function)
         text = "".join(lines)

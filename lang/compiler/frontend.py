@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from elrcheck.lang.compiler.type_rules import check_limits, demand_end, demand_room
 from elrcheck.lang.ir import Fn
@@ -19,6 +20,8 @@ from elrcheck.lang.types import Ty, record_fields, type_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.compiler.function_compiler import FunctionCompiler
+
+RESULT = "return"
 
 
 class Frontend:
@@ -39,6 +42,7 @@ class Frontend:
         self.sorts = sorts_in(type_of(state))
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., object]] = {}
+        self._hints: dict[tuple[int, object], Any] = {}
         self._busy: list[str] = []
         self._called: dict[str, list[str]] = {}
 
@@ -47,6 +51,15 @@ class Frontend:
         if ty not in self._limited:
             check_limits(ty, self.config)
             self._limited.add(ty)
+
+    def hints(self, function: Callable[..., object]) -> dict[str, Any]:
+        """Return the types of the parameters and the result; functions of a module share most of them."""
+        written, names = function.__annotations__, function.__globals__
+        for hint in written.values():
+            if (id(names), hint) not in self._hints:
+                only = SimpleNamespace(__annotations__={RESULT: hint})
+                self._hints[id(names), hint] = get_type_hints(only, names, include_extras=True)[RESULT]
+        return {name: self._hints[id(names), hint] for name, hint in written.items()}
 
     def adopt(self, fn: Fn) -> None:
         """Add a function that is compiled already."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Protocol, get_type_hints
+from typing import Any, Protocol
 
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.match_statements import Matching
@@ -51,8 +51,9 @@ STATEMENTS = {
 
 
 class CheckingSource(FunctionSource, Protocol):
-    """Functions, and what must be true of the types in their signatures."""
+    """Functions, the types in their signatures, and what must be true of them."""
 
+    def hints(self, function: Callable[..., object], /) -> dict[str, Any]: ...
     def demand_limits(self, ty: Ty, /) -> None: ...
 
 
@@ -109,7 +110,7 @@ class FunctionCompiler(Expressions):
         source, tree = self.source, self.source.tree
         self._plain_parameters(tree.args)
         try:
-            hints = get_type_hints(self.function, include_extras=True)
+            hints = self.functions.hints(self.function)
         except NameError as fault:
             source.error(tree, f"{fault}: an annotation needs it", "import it")
         fn.params, fn.states, fn.has_config = [], [], False
