@@ -154,7 +154,7 @@ class SearchCrew:
 
     def _round(self, visited: Growing) -> None:
         """Make one native call per worker."""
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         explore, shared = self.kernel.functions["explore"], visited.shared
 
         def work(worker: Worker) -> int:
@@ -176,7 +176,7 @@ class SearchCrew:
             self._step = min(2 * self._step, LONGEST_ROUND)
         elif seconds > ROUND_SECONDS:
             self._step = max(self._step // 2, 4 * SLICE)
-        self.kernel.used(seconds)
+        self.kernel.used(time.process_time() - used)
 
     def split(self, first: int, last: int, work: Callable[[int, int, int], object]) -> None:
         """Run work(worker, from, to) over a range of rows, on all threads if the range is large enough."""

@@ -64,8 +64,12 @@ def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
 
 def is_small(program: Program) -> bool:
     """Return whether the good kernel of a program compiles in about the time of a quick one."""
-    size = INSTANCE_NODES * len(program.instances)
-    return size <= SMALL and size + len(_nodes(program)) <= SMALL
+    return INSTANCE_NODES * len(program.instances) <= SMALL and program_size(program) <= SMALL
+
+
+def program_size(program: Program) -> int:
+    """Return about how many nodes there are to compile."""
+    return INSTANCE_NODES * len(program.instances) + len(_nodes(program))
 
 
 def _nodes(program: Program) -> Sequence[DagNode]:

@@ -21,6 +21,7 @@ from elrcheck.explorer.kernel.expand_ir import (
     expand_functions,
     is_small,
     kernel_lanes,
+    program_size,
 )
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
@@ -39,6 +40,8 @@ CHUNK = 64
 """Number of states whose successors share one buffer."""
 MODULE = 250_000
 """Target size of a module, in characters of IR: small enough to share the work, large enough to pay off."""
+NODE_SECONDS = 0.0005
+"""Processor seconds in which a node of a program is compiled (measured)."""
 SIGNATURES = {"expand": 9, "explore": 2, "insert_rows": 5, "hashes": 3, "rehash": 7, "check": 5, "values": 4}
 """Native functions and the number of their arguments, all 64-bit."""
 EXACT = {"relocate": 3}
@@ -91,7 +94,7 @@ class Kernel(KernelShapes, Native):
     upgrade: Upgrade | None = None
 
     def used(self, seconds: float) -> None:
-        """Note that a search has used the functions for so long."""
+        """Note that a search has used the functions for so many processor seconds."""
         if self.upgrade is not None:
             self.upgrade.used(seconds)
 
@@ -187,6 +190,9 @@ class _GoodKernel:
         if not self._texts:
             self._texts = blueprint(self._program, self._fingerprint).texts
         return self._texts
+
+    def effort(self) -> float:
+        return NODE_SECONDS * program_size(self._program)
 
     def note(self) -> None:
         if self._cache is not None and self._name is not None:

@@ -2,9 +2,8 @@
 
 Helper processes compile it during the search, and it takes the place of the quick kernel between two native calls.
 Both write the same records and count the same, so nothing that is reported depends on when that happens
-(docs/adr/0040). A search that ends before, but takes as long as compiling, leaves a note in the cache, and the next
-search of the program compiles the good kernel at once. A process beside others of its kind has no helpers: it waits
-longer and compiles the kernel itself.
+(docs/adr/0040). A search that ends before leaves a note in the cache, and the next search of the program compiles the
+good kernel at once. A process beside others of its kind has no helpers: it waits longer and compiles the kernel itself.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from elrcheck.explorer.kernel.native_code import Native
 from elrcheck.explorer.kernel.object_code import Helper, answers_of, helpers_allowed
 
 PATIENCE = 0.5
-"""Seconds of searching after which helpers compile the good kernel."""
+"""Processor seconds of searching after which helpers compile the good kernel, if that takes no longer."""
 PATIENCE_ALONE = 1.5
-"""Seconds after which a process does so that has no helpers, or leaves a note: about as long as it takes."""
+"""Processor seconds after which a process does so that has no helpers."""
 
 
 class GoodKernel(Protocol):
@@ -29,6 +28,10 @@ class GoodKernel(Protocol):
 
     def texts(self) -> Sequence[str]:
         """Return its modules."""
+        ...
+
+    def effort(self) -> float:
+        """Return about how many processor seconds it takes to compile."""
         ...
 
     def note(self) -> None:
@@ -50,7 +53,8 @@ class Upgrade:
         self._functions, self._good = functions, good
         self._seconds = PATIENCE_ALONE if at_once else 0.0
         self._native: Native | None = None
-        self._begun, self._noted = False, at_once
+        self._begun = False
+        self._patience: float | None = 0.0 if at_once else None
         self._codes: list[bytes] | None = None
         self._failed = False
         self._helpers: list[Helper] = []
@@ -62,22 +66,28 @@ class Upgrade:
         return self._native is not None
 
     def used(self, seconds: float) -> None:
-        """Note that native calls took so long; begin to compile the good kernel, or use it, if it is time."""
+        """Note the processor seconds of native calls; begin to compile the good kernel, or use it, if it is time."""
         if self._native is not None:
             return
         self._seconds += seconds
         if self._codes is not None:
             self._use(self._codes)
         elif self._failed or not helpers_allowed():
-            if self._seconds >= PATIENCE_ALONE:
+            if self._seconds >= self._worth(PATIENCE_ALONE):
                 self._use(None)
-        elif not self._begun and self._seconds > PATIENCE:
+        elif not self._begun and self._seconds > self._worth(PATIENCE):
             self._begun = True
+            self._good.note()
             work = threading.Thread(target=_compile, args=(weakref.ref(self), self._good, self._helpers), daemon=True)
             work.start()
-        elif not self._noted and self._seconds >= PATIENCE_ALONE:
-            self._noted = True
-            self._good.note()
+
+    def _worth(self, least: float) -> float:
+        """Return after how many processor seconds of searching the good kernel is worth compiling."""
+        if self._seconds < least:
+            return least
+        if self._patience is None:
+            self._patience = self._good.effort()
+        return max(least, self._patience)
 
     def _use(self, codes: Sequence[bytes] | None) -> None:
         self._native = self._good.native(codes)
