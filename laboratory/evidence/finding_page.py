@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from itertools import chain
 
 from elrcheck.catalogue.configured import release_numbers
@@ -96,13 +97,13 @@ class FindingPage:
         return f"elrcheck export junit {self.finding.id} --property {name}"
 
     def _runs(self) -> Iterator[Sequence[str]]:
-        """Rows of equal runs of a recipe on several releases."""
+        """Yield rows of equal runs of a recipe on several releases; a single recipe is what the page is about."""
         for recipe in self.recipes:
             together: dict[tuple[str, str], list[str]] = {}
             for run in _conclusive(recipe.seen):
                 together.setdefault((run.what, run.control_left), []).append(run.kafka)
             for number, ((outcome, control), releases) in enumerate(together.items()):
-                name = recipe.id if number else f"{recipe.id}: {recipe.title}"
+                name = f"{recipe.id}: {recipe.title}" if number == 0 and len(self.recipes) > 1 else recipe.id
                 yield name, self._span(releases), outcome, control
 
     def _how_to_see_it(self) -> Iterator[str]:
@@ -166,10 +167,20 @@ def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
         times = f", {edit.times} times" if edit.times > 1 else ""
         releases = f", {spans(edit.versions, every)}" if edit.versions else ""
         yield from ("```diff", f"--- {name}{releases}, {'after' if extends else 'where it reads'}{times}")
-        yield from (f"{'    ' if extends else '-   '}{line}" for line in edit.place.splitlines())
-        added = edit.insert.removeprefix(edit.place).lstrip("\n") if edit.replaces and extends else edit.insert
-        yield from (f"+   {line}" for line in added.splitlines())
+        if extends:
+            yield from (f"    {line}" for line in edit.place.splitlines())
+            added = edit.insert.removeprefix(edit.place).lstrip("\n") if edit.replaces else edit.insert
+            yield from (f"+   {line}" for line in added.splitlines())
+        else:
+            yield from _replaced(edit.place, edit.insert)
         yield from ("```", "")
+
+
+def _replaced(place: str, insert: str) -> Iterator[str]:
+    """Yield the lines that differ, each run of them between one line on either side that does not."""
+    for line in unified_diff(place.splitlines(), insert.splitlines(), n=1, lineterm=""):
+        if not line.startswith(("---", "+++", "@@")):
+            yield f"{line[0]}   {line[1:]}"
 
 
 def _in_model(patch: Patch) -> str:
