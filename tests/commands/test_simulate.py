@@ -226,6 +226,28 @@ def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
         assert len(labels) == 40 and all(plain.within(state) for state in states)
 
 
+@pytest.mark.slow
+def test_every_state_of_every_walk_is_judged(model: Model) -> None:
+    """The first walk and step that break each property of the data, by judging all states in plain Python.
+
+    A process that acts before its registration breaks all of them but P-5, which no walk here reaches.
+    """
+    config = resolve(Selection("code_4_3", "before-registration", ("crashes=2", "log_slots=1"))).config
+    judged = [fn for fn in model.always if fn.ident in ("P-1", "P-2", "P-5", "P-6", "P-8")]
+    lowered = lower(model, config, judged)
+    walks, plain = Walks(lowered.program, 2, 40), PlainModel(model, config)
+    places: dict[str, list[tuple[int, int]]] = {}
+    for walk in range(220):
+        for step, row in enumerate(walks.replayed(walk, 40)):
+            state = lowered.decode(row)
+            for fn in judged:
+                if not plain.holds(fn, state):
+                    places.setdefault(fn.ident, []).append((step, walk))
+    native = {lowered.program.checks[check].name: hit for check, hit in walks.run(220).first.items()}
+    assert set(places) == {"P-1", "P-2", "P-6", "P-8"}
+    assert native == {name: FirstHit(*min(hits)) for name, hits in places.items()}
+
+
 def simulated(**fields: Any) -> SimulationReport:
     return run_simulate(SimulateRequest(**{"selection": BROKEN, "seed": 1, "depth": 30, **fields}), Silent())
 

@@ -88,8 +88,11 @@ abstract class EpochFile {
         assertEquals(2L, end(log, 1), "F-69: epoch 1 ends with the log");
     }
 
-    private Object load(Scheduler scheduler, boolean clean) {
-        File place = folder.resolve("t-0").toFile();
+    Object load(Scheduler scheduler, boolean clean) {
+        return load(folder.resolve("t-0").toFile(), scheduler, clean);
+    }
+
+    static Object load(File place, Scheduler scheduler, boolean clean) {
         if (!place.isDirectory() && !place.mkdir()) throw new IllegalStateException("cannot make " + place);
         return Reflected.build(LOG, IN_SCALA ? "apply" : "create", place, new LogConfig(Map.of()), scheduler,
             Reflected.build(STATS, null), Time.SYSTEM, 3_600_000, new ProducerStateManagerConfig(86_400_000, false),
@@ -97,7 +100,7 @@ abstract class EpochFile {
             LogOffsetsListener.NO_OP_OFFSETS_LISTENER);
     }
 
-    private static void append(Object log, long offset, int epoch) {
+    static void append(Object log, long offset, int epoch) {
         Object some = Array.newInstance(RECORD, 1);
         Array.set(some, 0, Reflected.callConstructor(RECORD, (Object) new byte[] {1}));
         Object records = Reflected.callStatic(RECORDS, "withRecords", offset, Compression.NONE, (Integer) epoch, some);
@@ -108,7 +111,7 @@ abstract class EpochFile {
         }
     }
 
-    private static void assign(Object log, int epoch, long start) {
+    static void assign(Object log, int epoch, long start) {
         try {
             Reflected.call(log, "assignEpochStartOffset", epoch, start);
         } catch (IllegalStateException older) {
