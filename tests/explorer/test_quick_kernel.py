@@ -120,6 +120,7 @@ def test_a_search_of_both_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process has no patience and no helpers, so the kernel changes after the first native call."""
     monkeypatch.setenv(ALONE, "1")
     monkeypatch.setattr(upgrade, "PATIENCE_ALONE", 0.0)
+    monkeypatch.setattr(kernel, "NODE_SECONDS", 0.0)
     program = grid(12, 3)
     native = quick(program)
     result = searched(program, native)
