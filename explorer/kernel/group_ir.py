@@ -22,7 +22,7 @@ notes that an instance is enabled in the lanes of a mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
@@ -70,10 +70,9 @@ class Counters:
         return numbers[1:first_cut], numbers[first_cut:first_overflow], overflow
 
 
-def outputs(instance: Instance) -> Iterable[DagNode]:
-    """Yield what is computed where an instance is stored."""
-    yield from changes(instance).values()
-    yield from instance.step_checks.values()
+def outputs(instance: Instance) -> Sequence[DagNode]:
+    """Return what is computed where an instance is stored."""
+    return [*changes(instance).values(), *instance.step_checks.values()]
 
 
 def changed_planes(instance: Instance, layout: WordLayout, lanes: Lanes) -> list[int]:
