@@ -13,7 +13,7 @@ from elrcheck.model.config import Config
 
 
 @dataclass(frozen=True)
-class EventWords:
+class Wording:
     """One kind of event: in words for one of them, and for several."""
 
     one: str
@@ -29,32 +29,32 @@ class EventWords:
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
 
-EVENTS: Mapping[str, EventWords] = {
-    "acks_one": EventWords("write with acks=1", "writes with acks=1"),
-    "acks_zero": EventWords("write with acks=0", "writes with acks=0"),
-    "crashes": EventWords("crash that loses unflushed records", "crashes that lose unflushed records"),
-    "kills": EventWords("kill", "kills"),
-    "clean_stops": EventWords("orderly stop", "orderly stops"),
-    "fences": EventWords("fencing of a live broker", "fencings of live brokers"),
-    "shrinks": EventWords("lagging follower", "lagging followers"),
-    "shutdowns": EventWords("controlled shutdown", "controlled shutdowns"),
-    "shutdown_timeouts": EventWords("controlled shutdown that times out", "controlled shutdowns that time out"),
-    "unregistrations": EventWords("unregistration", "unregistrations"),
-    "elections": EventWords("preferred election", "preferred elections"),
-    "unclean_elections": EventWords("unclean election by an operator", "unclean elections by an operator"),
-    "reassignments": EventWords("reassignment", "reassignments"),
-    "min_isr_changes": EventWords("change of min.insync.replicas", "changes of min.insync.replicas"),
-    "feature_changes": EventWords("switch of the ELR feature", "switches of the ELR feature"),
-    "directory_changes": EventWords("move to another log directory", "moves to other log directories"),
-    "directory_failures": EventWords("failed log directory", "failed log directories"),
-    "directory_losses": EventWords("lost log directory", "lost log directories"),
-    "failovers": EventWords("controller failover", "controller failovers"),
-    "late_answers": EventWords("late AlterPartition answer", "late AlterPartition answers"),
-    "late_fetches": EventWords("late answer to a fetch", "late answers to fetches"),
-    "early_starts": EventWords(
+EVENTS: Mapping[str, Wording] = {
+    "acks_one": Wording("write with acks=1", "writes with acks=1"),
+    "acks_zero": Wording("write with acks=0", "writes with acks=0"),
+    "crashes": Wording("crash that loses unflushed records", "crashes that lose unflushed records"),
+    "kills": Wording("kill", "kills"),
+    "clean_stops": Wording("orderly stop", "orderly stops"),
+    "fences": Wording("fencing of a live broker", "fencings of live brokers"),
+    "shrinks": Wording("lagging follower", "lagging followers"),
+    "shutdowns": Wording("controlled shutdown", "controlled shutdowns"),
+    "shutdown_timeouts": Wording("controlled shutdown that times out", "controlled shutdowns that time out"),
+    "unregistrations": Wording("unregistration", "unregistrations"),
+    "elections": Wording("preferred election", "preferred elections"),
+    "unclean_elections": Wording("unclean election by an operator", "unclean elections by an operator"),
+    "reassignments": Wording("reassignment", "reassignments"),
+    "min_isr_changes": Wording("change of min.insync.replicas", "changes of min.insync.replicas"),
+    "feature_changes": Wording("switch of the ELR feature", "switches of the ELR feature"),
+    "directory_changes": Wording("move to another log directory", "moves to other log directories"),
+    "directory_failures": Wording("failed log directory", "failed log directories"),
+    "directory_losses": Wording("lost log directory", "lost log directories"),
+    "failovers": Wording("controller failover", "controller failovers"),
+    "late_answers": Wording("late AlterPartition answer", "late AlterPartition answers"),
+    "late_fetches": Wording("late answer to a fetch", "late answers to fetches"),
+    "early_starts": Wording(
         "restarted broker that acts before its registration", "restarted brokers that act before their registration"
     ),
-    "early_writes": EventWords(
+    "early_writes": Wording(
         "record that a coordinator writes before the registration of its broker",
         "records that coordinators write before the registration of their brokers",
     ),

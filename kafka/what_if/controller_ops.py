@@ -11,14 +11,7 @@ from collections.abc import Callable
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
 from elrcheck.kafka.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.kafka.what_if.outcome_json import (
-    OperationOutcome,
-    OperationType,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
+from elrcheck.kafka.what_if.outcome_json import OperationOutcome, WhatIfOp, controller_of, deciding, outcome, subject
 from elrcheck.kafka.what_if.question import NO_BROKER, WhatIfQuestion
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
@@ -155,26 +148,26 @@ def _change(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     return OperationOutcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
 
 
-OPERATIONS: tuple[OperationType, ...] = (
-    OperationType("fence", _of_broker(events.FenceEvent), ("broker",)),
-    OperationType("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
-    OperationType("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
-    OperationType("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
+OPERATIONS: tuple[WhatIfOp, ...] = (
+    WhatIfOp("fence", _of_broker(events.FenceEvent), ("broker",)),
+    WhatIfOp("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
+    WhatIfOp("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
+    WhatIfOp("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
     # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
-    OperationType("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
-    OperationType("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
-    OperationType("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
-    OperationType(
+    WhatIfOp("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
+    WhatIfOp("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
+    WhatIfOp("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
+    WhatIfOp(
         "alter_partition",
         _alter_partition,
         ("new_isr",),
         ("sender", "sender_broker_epoch", "leader_epoch", "partition_epoch", "leader_recovery_state"),
     ),
-    OperationType("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    OperationType("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
-    OperationType("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
+    WhatIfOp("create_partition", _create_partition, ("replicas",), needs_partition=False),
+    WhatIfOp("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
+    WhatIfOp("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
     *OPERATOR_OPERATIONS,
-    OperationType(
+    WhatIfOp(
         "change",
         _change,
         (),
@@ -192,7 +185,7 @@ OPERATIONS: tuple[OperationType, ...] = (
 )
 
 
-def find_operation(op: Node) -> OperationType:
+def find_operation(op: Node) -> WhatIfOp:
     """The operation that `op.type` names; UsageFault listing all operations if there is no such operation."""
     kind = op.object(("type",), None)["type"]
     if not isinstance(kind.value, str):

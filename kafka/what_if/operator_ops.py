@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.outcome_json import (
-    OperationOutcome,
-    OperationType,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
+from elrcheck.kafka.what_if.outcome_json import OperationOutcome, WhatIfOp, controller_of, deciding, outcome, subject
 from elrcheck.kafka.what_if.question import WhatIfQuestion
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
@@ -52,9 +45,9 @@ def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     return outcome(decide(request.config, before, events.MinIsrEvent(level, b, value)))
 
 
-OPERATOR_OPERATIONS: tuple[OperationType, ...] = (
-    OperationType("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
-    OperationType("reassign", _reassign, ("target",)),
-    OperationType("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
-    OperationType("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
+OPERATOR_OPERATIONS: tuple[WhatIfOp, ...] = (
+    WhatIfOp("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
+    WhatIfOp("reassign", _reassign, ("target",)),
+    WhatIfOp("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
+    WhatIfOp("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
 )

@@ -24,7 +24,7 @@ class OperationOutcome:
 
 
 @dataclass(frozen=True)
-class OperationType:
+class WhatIfOp:
     """One `op.type` and the other fields it takes."""
 
     name: str
