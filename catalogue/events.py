@@ -58,7 +58,7 @@ EVENTS: Mapping[str, Wording] = {
         "record that a coordinator writes before the registration of its broker",
         "records that coordinators write before the registration of their brokers",
     ),
-    "late_flushes": EventWords(
+    "late_flushes": Wording(
         "process that ends before the file of its leader epochs is written",
         "processes that end before the files of their leader epochs are written",
     ),
