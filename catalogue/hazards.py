@@ -332,16 +332,6 @@ HAZARDS: tuple[Hazard, ...] = (
         settings={"broker_count": 3, "fences": 2, "elections": 1},
         knobs={"reelection": Reelection.KEPT},
     ),
-    # ---- the file of the leader epoch cache
-    Hazard(
-        "F-69",
-        "KAFKA-15046, KAFKA-16541",
-        "The file of the leader epoch cache follows a truncation too late",
-        # With a kill besides, the follower that truncated too much leads (P-1 at 24, P-8 at 28).
-        expected=("P-2", "P-13", "P-26"),
-        settings={"clean_stops": 1, "fences": 2, "late_flushes": 1, "records": 2, "log_slots": 2},
-        knobs={"epoch_file": EpochFile.LATER},
-    ),
     # ---- log directories
     Hazard(
         "F-52",
@@ -387,5 +377,15 @@ HAZARDS: tuple[Hazard, ...] = (
         expected=("P-13",),
         settings={"crashes": 1, "fences": 1, "feature_changes": 2},
         knobs={"feature_on_clears_elr": False},
+    ),
+    # ---- the file of the leader epoch cache
+    Hazard(
+        "F-69",
+        "KAFKA-15046, KAFKA-16541",
+        "The file of the leader epoch cache follows a truncation too late",
+        # With a kill besides, the follower that truncated too much leads (P-1 at 24, P-8 at 28).
+        expected=("P-2", "P-13", "P-26"),
+        settings={"clean_stops": 1, "fences": 2, "late_flushes": 1, "records": 2, "log_slots": 2},
+        knobs={"epoch_file": EpochFile.LATER},
     ),
 )
