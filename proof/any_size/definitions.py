@@ -47,6 +47,8 @@ class NamedTerms:
         self._known: dict[Any, tuple[Any, Any]] = {}
         self._listings: dict[str, tuple[Any, Any]] = {}
         self._numbers = itertools.count()
+        self._symbols_of: dict[int, tuple[Any, frozenset[str]]] = {}
+        self._axioms_of_two: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
 
     @contextmanager
     def variables(self, sorts: Iterable[Any]) -> Iterator[list[Any]]:
@@ -152,14 +154,26 @@ class NamedTerms:
         names: set[str] = set()
         todo = list(formulas)
         while todo:
-            for name in symbols(todo.pop()) - names:
+            for name in self._symbols(todo.pop()) - names:
                 names.add(name)
                 for axiom in self.definitions.get(name, ()):
                     if axiom.get_id() not in stated:
                         stated[axiom.get_id()] = axiom
                         todo.append(axiom)
         sizes = [size for name, size in self.sizes.items() if name in names]
-        return [*stated.values(), *_compared(sizes, compared)]
+        return [*stated.values(), *self._two_sizes(sizes, tuple(compared))]
+
+    def _symbols(self, term: Any) -> frozenset[str]:
+        """Return the symbols of a formula, which many questions have in common."""
+        if term.get_id() not in self._symbols_of:  # the term is stored too: Z3 gives its number to another one else
+            self._symbols_of[term.get_id()] = (term, symbols(term))
+        return self._symbols_of[term.get_id()][1]
+
+    def _two_sizes(self, sizes: Sequence[SizeOfSet], axioms: tuple[str, ...]) -> list[Any]:
+        key = (tuple(size.function.name() for size in sizes), axioms)
+        if key not in self._axioms_of_two:
+            self._axioms_of_two[key] = list(_compared(sizes, axioms))
+        return self._axioms_of_two[key]
 
 
 def _applied(function: Any, over: Sequence[Any]) -> Any:
