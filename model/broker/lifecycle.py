@@ -105,8 +105,11 @@ def Kill(c: Config, s: State, b: Replica) -> State:
     require(c.kills > 0, "the scope has kills")
     require(broker.status != Status.OFFLINE, "b is running or starting")
     dead = replace(process_ends(c, broker, len(broker.log)), clean_file=0)
-    spent = replace(s.spent, kills=s.spent.kills + 1, late_flushes=late_flushes(s, broker, len(broker.log)))
-    return replace(s, broker=put(s.broker, b, dead), spent=spent)
+    return replace(
+        s,
+        broker=put(s.broker, b, dead),
+        spent=replace(s.spent, kills=s.spent.kills + 1, late_flushes=late_flushes(s, broker, len(broker.log))),
+    )
 
 
 @action(
