@@ -151,7 +151,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "legacy_strict",
-        "3.7 and later with ELR off: the last ISR member stays, strict min ISR",
+        "3.8 and later with ELR off: the last ISR member stays, strict min ISR (3.7 but for epoch_file)",
         {**_LEGACY, "epoch_file": EpochFile.LATER},
     ),
     Variant(
