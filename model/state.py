@@ -2,7 +2,6 @@
 
 Numbers start at 1 where Kafka starts at 0, so that 0 can mean "none yet": a broker whose
 `view.partition_epoch` is 0 has applied no metadata since it started, a broker epoch of 0 is unknown.
-
 Sources: PartitionRegistration, BrokerRegistration (metadata), Partition, Replica (core).
 """
 
@@ -292,8 +291,7 @@ class Broker:
     clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
     early: 1 for a starting process that acts on metadata already (`before_registration`).
-    stray_epoch, stray_start: an entry of the leader epoch cache that the log does not account for; 0: none.
-    unflushed_epoch, unflushed_start: one that the file of the cache has and the cache has not (`epoch_cache`).
+    stray_*: an entry of the leader epoch cache that the log cannot explain; unflushed_*: one of its file only; 0: none.
     """
 
     status: Status
@@ -344,8 +342,7 @@ class State:
     """The state variables. `GHOSTS` names those that no protocol rule reads (`ghosts`).
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
-    fetching: the late fetch in flight, if any.
-    committed: the records below the highest watermark any leader ever had; only appended to.
+    fetching: the late fetch in flight. committed: records below the highest watermark any leader had; only appended to.
     lossy: brokers that lost a suffix of their log and have not registered since.
     promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
     undone: lesser min ISRs that were in force since the view of a leader that lags behind.
@@ -370,9 +367,6 @@ class State:
 
 
 GHOSTS = ("committed", "lossy", "spent", "promised", "acked", "undone")
-
-
-# ---------------------------------------------------------------------------- small vocabulary
 
 
 @op

@@ -205,6 +205,7 @@ INVISIBLE = (
         "F-63", "A follower's LeaderEpochFileCache logs `caused truncation of conflicting entries` while it fetches."
     ),
     InvisibleFinding("F-65", "The log has the registration, not what the broker wrote before it."),
+    InvisibleFinding("F-69", "A broker's log says `Truncating to` shortly before it stops."),
 )
 """Findings that lose acknowledged records and leave no sign in a metadata log."""
 INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})

@@ -17,7 +17,7 @@ from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
 from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
 
-LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
+LEVEL = {"model": "the partition's model", "classes": "Kafka's own classes", "brokers": "brokers"}
 WITHOUT_ELR = "it has no ELR (MetadataVersion.isElrSupported)"
 """Why 3.9.1 cannot show most findings; the page of the table says it for all."""
 USUAL = "4.1.2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,18 @@ from elrcheck.model import config, state
 from elrcheck.model.broker.logs import EpochEnd, diverges, end_offset_for, truncation_point
 from elrcheck.model.choices import MinIsrPropagation
 from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Entry
+from elrcheck.model.start import Init
+from elrcheck.model.state import Acks, Broker, Entry
 
 MODEL = Path(str(config.__file__)).parent
 # What the rules may use of Python, and what the two files that put the model together use beside it.
 PLAIN = {"__future__", "collections", "dataclasses", "enum", "typing"}
 MORE = {"protocol.py": {"pathlib", "types"}, "knobs.py": {"inspect", "io", "tokenize"}}
+
+
+def holding(*epochs: int) -> Broker:
+    """A broker with records of these epochs."""
+    return replace(Init(Config(broker_count=2)).broker[1], log=log(*epochs))
 
 
 def log(*epochs: int) -> tuple[Entry, ...]:
@@ -72,20 +79,20 @@ def test_ghosts_are_never_read_by_protocol_rules() -> None:
 @pytest.mark.parametrize(
     ("leader", "own", "epoch", "expected"),
     [
-        (log(1, 1, 2), 3, 1, (1, 2)),  # end of epoch 1 is where epoch 2 starts
-        (log(1, 1, 2), 3, 2, (2, 3)),  # latest epoch with records: the log end
-        (log(1, 3), 4, 2, (1, 1)),  # epoch 2 unknown: the one below it, and where epoch 3 starts
-        (log(2, 2), 3, 1, (0, 0)),  # nothing at or below: the start
-        ((), 5, 5, (5, 0)),  # the leader cached its own epoch when it took over (KAFKA-7415)
+        (holding(1, 1, 2), 3, 1, (1, 2)),  # end of epoch 1 is where epoch 2 starts
+        (holding(1, 1, 2), 3, 2, (2, 3)),  # latest epoch with records: the log end
+        (holding(1, 3), 4, 2, (1, 1)),  # epoch 2 unknown: the one below it, and where epoch 3 starts
+        (holding(2, 2), 3, 1, (0, 0)),  # nothing at or below: the start
+        (holding(), 5, 5, (5, 0)),  # the leader cached its own epoch when it took over (KAFKA-7415)
     ],
 )
-def test_end_offset_for(leader: tuple[Entry, ...], own: int, epoch: int, expected: tuple[int, int]) -> None:
+def test_end_offset_for(leader: Broker, own: int, epoch: int, expected: tuple[int, int]) -> None:
     end = end_offset_for(leader, own, epoch)
     assert (end.epoch, end.offset) == expected
 
 
 def test_divergence_and_truncation() -> None:
-    leader, follower = log(1, 2, 2), log(1, 1, 1)
+    leader, follower = holding(1, 2, 2), holding(1, 1, 1)
     end = end_offset_for(leader, 2, 1)
     assert (end.epoch, end.offset) == (1, 1)
     assert diverges(end, last_fetched=1, fetch_offset=3)
@@ -93,7 +100,7 @@ def test_divergence_and_truncation() -> None:
     same = end_offset_for(leader, 2, 2)
     assert not diverges(same, last_fetched=2, fetch_offset=2)
     # The follower lacks the epoch the leader names: it cuts at its own end of a lower one and asks again.
-    assert truncation_point(log(1, 3), EpochEnd(epoch=2, offset=5)) == 1
+    assert truncation_point(holding(1, 3), EpochEnd(epoch=2, offset=5)) == 1
 
 
 # ---------------------------------------------------------------------------- scenario E-1

@@ -211,7 +211,8 @@ def test_every_format_has_the_answer(report: RiskReport) -> None:
 
 
 def test_every_action_of_a_release_can_be_told() -> None:
-    recovery = {
+    never = {
+        "FlushEpochs",
         "StartRecovery",
         "AskForLongestLog",
         "SendLogInfo",
@@ -220,4 +221,4 @@ def test_every_action_of_a_release_can_be_told() -> None:
         "FinishRecovery",
         "ControllerFailover",
     }
-    assert {fn.name for fn in load_outcome_model().actions} - set(SENTENCES) == recovery
+    assert {fn.name for fn in load_outcome_model().actions} - set(SENTENCES) == never
