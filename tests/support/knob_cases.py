@@ -202,8 +202,7 @@ CASES: dict[str, dict[str, Any]] = {
         "log_slots": 2,
         "records": 2,
         "crashes": 0,
-        "kills": 1,
-        "fences": 2,
+        "fences": 1,
     },
     "cut-at-watermark": {
         "truncation": Truncation.HIGH_WATERMARK,
