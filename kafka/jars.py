@@ -108,7 +108,7 @@ def newest_release(oldest: str, environ: Mapping[str, str] | None = None) -> str
 
 
 def newest_seen(environ: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the newest release that Maven has found, and when that was; None if nobody has looked."""
+    """Return the newest release by the last query of Maven, with its time; None if Maven was never queried."""
     entry = _newest(environ).get(KAFKA)
     return None if entry is None else (entry.value, entry.origin.when)
 
