@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 LEAST_ROOM = 16 * 2**20
 """Minimum memory for states, in bytes; a search does not start with less."""
-OVERHEAD = 80 * 2**20
-"""Memory a search needs besides states, in bytes: level file buffers, results of native calls (measured)."""
+OVERHEAD = 96 * 2**20
+"""Memory a search needs besides states, in bytes: level file buffers, results of native calls (92 measured)."""
 LONG_SEARCH = 1_000_000.0
 """Expected states from which on the good kernel is compiled before the search: the quick one would only delay it."""
 SHORT_BUDGET = 30.0
