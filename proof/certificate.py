@@ -29,6 +29,7 @@ from elrcheck.base.documents import JSON_LIMIT, lay_out, read_text
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record, from_text, to_data
 from elrcheck.base.strict import Codes
+from elrcheck.results.prove_report import ProofSizes
 
 SCHEMA = "elrcheck.certificate/2"
 MANIFEST = "manifest.json"
@@ -39,7 +40,10 @@ IMPOSSIBLE = "impossible.smt2.gz"
 DRAFT = ".draft"
 """The folder, inside that of a certificate, where it is written before it takes the place of another one."""
 CODES = Codes("certificate-damaged")
-COMMANDS = ("(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ")
+COMMANDS = (
+    *("(set-logic ", "(declare-sort ", "(declare-fun ", "(define-fun "),
+    *("(assert ", "(push ", "(pop ", "(check-sat-assuming "),
+)
 """What a line of a certificate may begin with: nothing that names a file or changes a solver's options."""
 QUERY = 4
 """Lines of a question: push, the negated obligation, check, pop."""
@@ -51,11 +55,12 @@ HELP = "write it again with `elrcheck prove --certificate DIR`"
 class CertifiedGoal(Record, frozen=True):
     """An obligation that was proved: `Frame`, `Types`, or the function name of a lemma or property.
 
-    core: the lemmas that the proof needed.
+    core: the lemmas that the proof needed; sizes: for any size, the axioms about two sets (`OF_TWO`).
     """
 
     name: str
     core: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
 
 
 class Script(Record, frozen=True):
@@ -97,7 +102,7 @@ class Manifest(Record, frozen=True):
     of those that were chosen; lemmas: function names of all; actions: all of the model, with the values of
     their parameters; assumptions: names of those on steps that were chosen; assumed: function names of all
     assumptions on steps, which every script of steps asserts; open: what the proof did not show, so the
-    certificate has nothing on it.
+    certificate has nothing on it. sizes: `any` where brokers, logs and limits have no size of their own.
     """
 
     schema: str
@@ -114,6 +119,7 @@ class Manifest(Record, frozen=True):
     open: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    sizes: ProofSizes = "given"
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,9 @@ class Certificate:
         self.values: dict[str, dict[str, list[str]]] = {e["action"]: e["values"] for e in manifest["actions"]}
         demand(manifest.get("schema") == SCHEMA, "manifest.json", f"not of {SCHEMA}")
         demand(not manifest["open"], "manifest.json", "the proof left obligations open")
+        demand(
+            manifest.get("sizes") != "any", "manifest.json", "it is about every size, whose shape this does not know"
+        )
         for names in ("lemmas", "properties", "assumed"):
             demand(len(set(manifest[names])) == len(manifest[names]), "manifest.json", f"{names} twice")
         files = ["manifest.json", manifest["premises"]["file"], *(s["file"] for s in manifest["scripts"])]

@@ -35,48 +35,48 @@ class SmtText:
 
     def premises(self) -> str:
         """Variables, types, lemmas and properties; it assumes nothing before a literal is."""
-        return _joined(self._premises())
+        return joined(self._premises())
 
     def _premises(self) -> Iterator[str]:
         ts, prover = self.prover.ts, self.prover
         yield "(set-logic ALL)"
         yield from (variable.decl().sexpr() for variable in ts.variables())
-        yield _define("now", TYPES, ts.type_invariant)
-        yield _define("goal", TYPES, z3.And(*(part for _, part in prover.typed)))
-        yield from _literal(TYPES)
+        yield definition("now", TYPES, ts.type_invariant)
+        yield definition("goal", TYPES, z3.And(*(part for _, part in prover.typed)))
+        yield from literal(TYPES)
         for fn in prover.lemmas:
-            yield _define("now", fn.name, prover.now[fn.name])
-            yield _define("goal", fn.name, prover.over_next(fn))
-            yield from _literal(fn.name)
-        defined = {fn.name for fn in prover.lemmas}
+            yield definition("now", fn.name, prover.now[fn.name])
+            yield definition("goal", fn.name, prover.over_next(fn))
+            yield from literal(fn.name)
+        lemmas = {fn.name for fn in prover.lemmas}
         for fn in self.chosen:
-            if fn.name in defined:  # a property that is proved by induction along with the lemmas
+            if fn.name in lemmas:  # a property that is proved by induction along with the lemmas
                 continue
             kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", prover.claim(fn))
-            yield _define(kind, fn.name, formula)
+            yield definition(kind, fn.name, formula)
         for fn, formula in ts.over_both:
-            yield _define("assumed", fn.name, formula)
+            yield definition("assumed", fn.name, formula)
 
     def initiation(self, cells: Iterable[CertifiedGoal]) -> str:
         """The initial state has its types and satisfies every lemma; nothing else is assumed of it."""
-        script = [f"(assert {_flat(self.prover.ts.initial())})"]
+        script = [f"(assert {flat(self.prover.ts.initial())})"]
         for cell in cells:
-            script += _question(_name("now", cell.name), ())
-        return _joined(script)
+            script += _question(name_of("now", cell.name), ())
+        return joined(script)
 
     def implication(self, cells: Iterable[CertifiedGoal]) -> str:
         """The lemmas imply each property of states."""
-        return _joined(line for cell in cells for line in _question(_name("now", cell.name), _assumed(cell)))
+        return joined(line for cell in cells for line in _question(name_of("now", cell.name), _assumed(cell)))
 
     def consecution(self, instance: SymbolicStep, cells: Iterable[CertifiedGoal]) -> str:
         """A step of this instance, from a state with its types and the lemmas of each question."""
-        script = [f"(assert {_flat(instance.enabled)})"]
-        script += (f"(assert {_name('assumed', fn.name)})" for fn in self.prover.ts.assumptions)
-        script += (f"(assert (= {_flat(to)} {_flat(term)}))" for to, term in instance.becomes)
+        script = [f"(assert {flat(instance.enabled)})"]
+        script += (f"(assert {name_of('assumed', fn.name)})" for fn in self.prover.ts.assumptions)
+        script += (f"(assert (= {flat(to)} {flat(term)}))" for to, term in instance.becomes)
         for cell in cells:
-            goal = _flat(instance.keeps_constants) if cell.name == FRAME else _name("goal", cell.name)
+            goal = flat(instance.keeps_constants) if cell.name == FRAME else name_of("goal", cell.name)
             script += _question(goal, _assumed(cell))
-        return _joined(script)
+        return joined(script)
 
     def impossible(self, excluded: Iterable[Excluded]) -> str:
         """No state with its types enables any of these choices of arguments.
@@ -89,9 +89,9 @@ class SmtText:
         script = [line for action in actions for line in self._guards(action)]
         for choice in choices:
             arguments = " ".join(self._argument_text(choice))
-            name = _name("guard", choice.action)
+            name = name_of("guard", choice.action)
             script += _question(f"(not ({name} {arguments}))" if arguments else f"(not {name})", (TYPES,))
-        return _joined(script)
+        return joined(script)
 
     def _guards(self, action: str) -> Iterator[str]:
         ts = self.prover.ts
@@ -99,42 +99,44 @@ class SmtText:
         arguments = {name: arbitrary(ts.structure, ty, f"arg!{name}") for name, ty in fn.params}
         outcome = ts.evaluator.action(fn, ts.now, {name: symbol.value for name, symbol in arguments.items()})
         terms = [term for symbol in arguments.values() for scalar in symbol.scalars for term in _terms(scalar.term)]
-        parameters = " ".join(f"({_flat(term)} {_flat(term.sort())})" for term in terms)
+        parameters = " ".join(f"({flat(term)} {flat(term.sort())})" for term in terms)
         guards = formula(ts.alg.and_([guard for _, guard in outcome.guards]))
-        yield f"(define-fun {_name('guard', action)} ({parameters}) Bool {_flat(guards)})"
+        yield f"(define-fun {name_of('guard', action)} ({parameters}) Bool {flat(guards)})"
 
     def _argument_text(self, choice: Excluded) -> Iterator[str]:
         structure = self.prover.ts.structure
         for value, (_, ty) in zip(choice.args, self.prover.ts.model.fns[choice.action].params, strict=True):
             for _, _, scalar in structure.leaves(structure.lift(value, ty), ty):
                 for part in _terms(scalar):
-                    yield _flat(z3.BoolVal(part) if isinstance(part, bool) else z3.IntVal(part))
+                    yield flat(z3.BoolVal(part) if isinstance(part, bool) else z3.IntVal(part))
 
 
 def _terms(scalar: Any) -> list[Any]:
     return scalar if isinstance(scalar, list) else [scalar]
 
 
-def _joined(lines: Iterable[str]) -> str:
+def joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _flat(term: Any) -> str:
+def flat(term: Any) -> str:
     """A term on one line; no name of the model has blanks in it."""
     return " ".join(term.sexpr().split())
 
 
-def _name(kind: str, name: str) -> str:
+def name_of(kind: str, name: str) -> str:
     return f"{kind}!{name}"
 
 
-def _define(kind: str, name: str, term: Any) -> str:
-    return f"(define-fun {_name(kind, name)} () Bool {_flat(term)})"
+def definition(kind: str, name: str, term: Any) -> str:
+    """A command that gives a formula its name."""
+    return f"(define-fun {name_of(kind, name)} () Bool {flat(term)})"
 
 
-def _literal(name: str) -> Iterator[str]:
-    yield f"(declare-fun {_name('lemma', name)} () Bool)"
-    yield f"(assert (=> {_name('lemma', name)} {_name('now', name)}))"
+def literal(name: str) -> Iterator[str]:
+    """Commands that make a literal through which a lemma, or the types, can be assumed."""
+    yield f"(declare-fun {name_of('lemma', name)} () Bool)"
+    yield f"(assert (=> {name_of('lemma', name)} {name_of('now', name)}))"
 
 
 def _assumed(cell: CertifiedGoal) -> tuple[str, ...]:
@@ -142,5 +144,5 @@ def _assumed(cell: CertifiedGoal) -> tuple[str, ...]:
 
 
 def _question(goal: str, assumed: Sequence[str]) -> tuple[str, ...]:
-    literals = " ".join(_name("lemma", name) for name in assumed)
+    literals = " ".join(name_of("lemma", name) for name in assumed)
     return "(push 1)", f"(assert (not {goal}))", f"(check-sat-assuming ({literals}))", "(pop 1)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
@@ -19,9 +20,10 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
-from elrcheck.proof.any_size.questions import GoalAnswer
+from elrcheck.proof.any_size.questions import GoalAnswer, Premises
 from elrcheck.proof.any_size.step_tasks import Hints, StepTask, asked, every_choice, questions
 from elrcheck.proof.any_size.steps import ActionChoice, Unbounded
+from elrcheck.proving.any_size_certificate import FinishedAnySize, certify_any_size
 from elrcheck.proving.covered import NEVER
 from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
 from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport, ProveReport, Skipped
@@ -38,14 +40,24 @@ class GivenSizes:
     config: ModelConfig
     assumed: tuple[str, ...]
     goals: tuple[str, ...]
+    step_properties: Sequence[Fn]
     state_properties: Sequence[Fn]
     report: ProveReport
 
 
-def any_size(proof: GivenSizes, timeout: float | None, workers: int, progress: Progress) -> ProveReport:
-    """Return the report for all sizes; UsageFault for a model that has no such reading, with what and where."""
+def any_size(
+    proof: GivenSizes, timeout: float | None, workers: int, progress: Progress, certificate: tuple[Path, str] | None
+) -> ProveReport:
+    """Return the report for all sizes; UsageFault for a model that has no such reading, with what and where.
+
+    certificate: the folder to write one into, and the digest of the model's rules.
+    """
     try:
-        return AnySizeProof(proof, timeout or SECONDS, progress).run(workers)
+        whole = AnySizeProof(proof, timeout or SECONDS, progress)
+        report = whole.run(workers)
+        if certificate is not None:
+            certify_any_size(certificate[0], whole.finished(report, certificate[1]))
+        return report
     except ModelError as fault:
         message = f"{fault.where}: {fault.message}" if fault.where else fault.message
         raise UsageFault("usage-option", message, help=fault.help or "leave out --any-size") from None
@@ -61,6 +73,8 @@ class AnySizeProof:
         self.choices = every_choice(self.system)
         self.idents = {fn.name: fn.ident or fn.name for fn in self.system.goals.values()}
         self.cells_of_sizes = {(cell.action, cell.lemma): cell for cell in proof.report.cells}
+        self.answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
+        self.beside: dict[tuple[PhaseName, str], GoalAnswer] = {}
 
     def run(self, workers: int) -> ProveReport:
         """Ask everything."""
@@ -68,7 +82,7 @@ class AnySizeProof:
         self.progress.stage("[1/3] initiation, for any size")
         initiation = [self._initiation(bounded) for bounded in self.bounded.initiation]
         self.progress.stage("[2/3] consecution, for any size")
-        answers = self._consecution(workers)
+        answers = self.answers = self._consecution(workers)
         cells = list(self._cells(answers))
         self.progress.stage("[3/3] implication, for any size")
         implication = [self._implication(fn) for fn in self.proof.state_properties]
@@ -92,11 +106,25 @@ class AnySizeProof:
             sizes="any",
         )
 
+    def finished(self, report: ProveReport, source: str) -> FinishedAnySize:
+        """Return what a certificate is written of, after `run`. source: a digest of the model's rules."""
+        names = {ident: name for name, ident in self.idents.items()}
+        refuted = frozenset(
+            (action, names.get(lemma, lemma))
+            for (action, lemma), cell in self.cells_of_sizes.items()
+            if cell.verdict == "refuted"
+        )
+        chosen = [*self.proof.step_properties, *self.proof.state_properties]
+        return FinishedAnySize(
+            self.system, report, self.answers, self.beside, refuted, self.proof.goals, chosen, source
+        )
+
     # ------------------------------------------------------------------------- phases
 
     def _initiation(self, bounded: ObligationReport) -> ObligationReport:
         premises, goal = self.system.initially(bounded.name)
-        return self._obligation("initiation", bounded, lambda: questions(self.system, premises, ()), goal)
+        ask = lambda: Premises(self.system.scope, premises, self.system.lemma, (), ())  # noqa: E731
+        return self._obligation("initiation", bounded, ask, goal)
 
     def _implication(self, fn: Fn) -> ObligationReport:
         bounded = next(report for report in self.bounded.implication if report.name == fn.name)
@@ -106,7 +134,7 @@ class AnySizeProof:
     def _obligation(self, name: PhaseName, bounded: ObligationReport, ask: Any, goal: Any) -> ObligationReport:
         if bounded.verdict == "refuted":
             return bounded
-        answer = ask().prove(goal, self.timeout)
+        answer = self.beside[name, bounded.name] = ask().prove(goal, self.timeout)
         verdict = "proved" if answer.proved else "unknown"
         self.progress.tell(ObligationDone(name, 1, 1, bounded.name, verdict, answer.seconds))
         return structs.replace(

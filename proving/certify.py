@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from elrcheck.proof.certificate import (
     SCHEMA,
     STEPS,
     CertifiedGoal,
+    Choices,
     Manifest,
     TextFile,
     write_manifest,
@@ -68,11 +69,45 @@ def _ours(path: Path) -> bool:
 
 
 def certify(folder: Path, proof: FinishedProof) -> None:
+    """Write the certificate of a proof for given sizes."""
+    text = SmtText(proof.prover, proof.chosen)
+    cells = [(part, _cells(part, proof)) for part in parts(text, proof.goals)]
+    prover, report = proof.prover, proof.report
+    claim = Claim(
+        report=report,
+        config=config_values(prover.ts.config),
+        source=proof.source,
+        properties=tuple(fn.name for fn in proof.chosen),
+        lemmas=tuple(fn.name for fn in prover.lemmas),
+        actions=choices(prover.ts.model, prover.ts.config),
+        open=tuple(_open(proof)),
+        assumed=tuple(fn.name for fn in prover.ts.assumptions),
+    )
+    write_certificate(folder, claim, text.premises(), cells)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a manifest says beside the digests of its texts (see `Manifest`)."""
+
+    report: ProveReport
+    config: Mapping[str, str | int | bool]
+    source: str
+    properties: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    actions: tuple[Choices, ...]
+    open: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+
+def write_certificate(
+    folder: Path, claim: Claim, premises: str, cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]]
+) -> None:
     """Write a certificate. One that is in the folder stays until the new one is complete on the same disk."""
     draft = folder / DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _write(draft, proof)
+        _write(draft, claim, premises, cells)
         (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
         sync_folder(folder)
         _remove_texts(folder)
@@ -81,29 +116,28 @@ def certify(folder: Path, proof: FinishedProof) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _write(folder: Path, proof: FinishedProof) -> None:
-    prover, report = proof.prover, proof.report
-    text = SmtText(prover, proof.chosen)
-    premises = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
-    scripts = []
-    for part in parts(text, proof.goals):
-        cells = _cells(part, proof)
-        scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
+def _write(
+    folder: Path, claim: Claim, premises: str, cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]]
+) -> None:
+    report = claim.report
+    shared = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, premises))
+    scripts = [part.script(write_text(folder, part.file, part.write(asked)), asked) for part, asked in cells]
     manifest = Manifest(
         schema=SCHEMA,
         elrcheck=__version__,
         variant=report.variant,
-        config=config_values(prover.ts.config),
+        config=claim.config,
         solver=f"{report.solver.name} {report.solver.version}",
-        source=proof.source,
-        properties=tuple(fn.name for fn in proof.chosen),
-        lemmas=tuple(fn.name for fn in prover.lemmas),
-        actions=choices(prover.ts.model, prover.ts.config),
-        premises=premises,
+        source=claim.source,
+        properties=claim.properties,
+        lemmas=claim.lemmas,
+        actions=claim.actions,
+        premises=shared,
         scripts=tuple(scripts),
-        open=tuple(_open(proof)),
+        open=claim.open,
         assumptions=tuple(assumption.name for assumption in report.assumptions),
-        assumed=tuple(fn.name for fn in prover.ts.assumptions),
+        assumed=claim.assumed,
+        sizes=report.sizes,
     )
     write_manifest(folder, manifest)
 
@@ -121,10 +155,10 @@ def _cells(part: CertificatePart, proof: FinishedProof) -> tuple[CertifiedGoal, 
         return tuple(CertifiedGoal(name=name) for name in part.goals)
     if part.instance is not None:
         return tuple(_step_cells(proof.answers[part.instance], part.goals))
-    return _proved(proof.report.initiation if part.file == INITIATION else proof.report.implication)
+    return proved_cells(proof.report.initiation if part.file == INITIATION else proof.report.implication)
 
 
-def _proved(obligations: Sequence[ObligationReport]) -> tuple[CertifiedGoal, ...]:
+def proved_cells(obligations: Sequence[ObligationReport]) -> tuple[CertifiedGoal, ...]:
     return tuple(CertifiedGoal(name=o.name, core=o.core) for o in obligations if o.verdict == "proved")
 
 

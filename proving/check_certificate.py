@@ -8,7 +8,7 @@ the same obligations, whatever was edited elsewhere.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -28,6 +28,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.any_size.steps import Unbounded
+from elrcheck.proof.any_size.text import AnySizeText
 from elrcheck.proof.certificate import (
     CODES,
     HELP,
@@ -46,6 +48,7 @@ from elrcheck.proof.obligations import Prover
 from elrcheck.proof.second_solver import TimedAnswer, open_solver, solver_version
 from elrcheck.proof.smt_text import SmtText
 from elrcheck.proof.transition import Transitions
+from elrcheck.proving.any_size_certificate import any_size_choices, any_size_parts
 from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
 from elrcheck.proving.covered import claimed, coverage
 from elrcheck.results.prove_report import (
@@ -139,6 +142,8 @@ def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> Compar
         why = f"this version of elrcheck has no assumption `{unknown[0]}`"
         raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
     config, written = _config(folder, manifest, source), read_premises(folder, manifest)
+    if manifest.sizes == "any":
+        return _compared_any_size(manifest, model, config, chosen, written)
     if not _of_this_size(model, config, manifest, written):
         # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
         changed: list[Fit] = ["changed"] * len(manifest.scripts)
@@ -150,23 +155,45 @@ def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> Compar
     moved = _changed_names(written, own)
     every = {part.subject: part for part in parts(text, goal_names(model, _steps_of(chosen)))}
     shared = [] if written == own else [manifest.premises.file]
-    if not _lists_match(manifest, prover):
+    if not _lists_match(manifest, prover.lemmas, prover.ts.assumptions):
         shared.append(MANIFEST)
-    fits = tuple(_fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts)
-    subjects = {script.subject for script in manifest.scripts}
-    new = tuple(part for subject, part in every.items() if subject not in subjects)
+    fits, new = _fits(manifest, every, {fn.name for fn in prover.lemmas}, moved)
     claim = claimed(source, transitions, coverage(model, transitions, len(chosen)), manifest.variant)
     return ComparedTexts(tuple(shared), fits, new, claim)
 
 
-def _fit(script: Script, part: CertificatePart | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:
+def _compared_any_size(
+    manifest: Manifest, model: Model, config: ModelConfig, chosen: Sequence[Fn], written: tuple[str, ...]
+) -> ComparedTexts:
+    system = Unbounded(model, config, manifest.assumptions)
+    text = AnySizeText(system, chosen)
+    own = tuple(text.premises().splitlines())
+    every = {part.subject: part for part in any_size_parts(text, goal_names(model, _steps_of(chosen)))}
+    shared = [] if written == own else [manifest.premises.file]
+    listed = _lists_match(manifest, tuple(system.lemmas.values()), system.assumptions)
+    if not listed or manifest.actions != any_size_choices(system):
+        shared.append(MANIFEST)
+    fits, new = _fits(manifest, every, set(system.lemmas), _changed_names(written, own))
+    return ComparedTexts(tuple(shared), fits, new, None)
+
+
+def _fits(
+    manifest: Manifest, every: Mapping[tuple[str, ...], CertificatePart], lemmas: Set[str], moved: Set[str]
+) -> tuple[tuple[Fit, ...], tuple[CertificatePart, ...]]:
+    """Return how each script compares with its part, and the parts that have no script."""
+    fits = tuple(_fit(script, every.get(script.subject), lemmas, moved, manifest) for script in manifest.scripts)
+    subjects = {script.subject for script in manifest.scripts}
+    return fits, tuple(part for subject, part in every.items() if subject not in subjects)
+
+
+def _fit(script: Script, part: CertificatePart | None, lemmas: Set[str], moved: Set[str], manifest: Manifest) -> Fit:
     """Compare a script with what this source makes of the same part, for the lemmas that each proof needed."""
     if part is None:
         return "gone"
     names = [cell.name for cell in script.cells]
     needed = {lemma for cell in script.cells for lemma in cell.core}
     whole = sorted(names) == sorted(part.goals) or (bool(manifest.open) and set(names) < set(part.goals))
-    sound = needed <= {fn.name for fn in prover.lemmas} and not (needed | set(names)) & moved
+    sound = needed <= lemmas and not (needed | set(names)) & moved
     return "same" if whole and sound and digest(part.write(script.cells)) == script.sha256 else "changed"
 
 
@@ -208,11 +235,10 @@ def _of_this_size(model: Model, config: ModelConfig, manifest: Manifest, premise
     return choices(model, config) == manifest.actions and variables <= plain
 
 
-def _lists_match(manifest: Manifest, prover: Prover) -> bool:
+def _lists_match(manifest: Manifest, lemmas: Sequence[Fn], assumptions: Sequence[Fn]) -> bool:
     """Lemmas and assumptions are listed for readers without elrcheck."""
-    lemmas = tuple(fn.name for fn in prover.lemmas)
-    assumed = tuple(fn.name for fn in prover.ts.assumptions)
-    return (manifest.lemmas, manifest.assumed) == (lemmas, assumed)
+    named = tuple(fn.name for fn in lemmas), tuple(fn.name for fn in assumptions)
+    return (manifest.lemmas, manifest.assumed) == named
 
 
 def _changed_names(before: tuple[str, ...], after: tuple[str, ...]) -> set[str]:

@@ -85,8 +85,10 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
     if request.any_size:
-        sizes_chosen = GivenSizes(model, config, tuple(request.assumed), proof.goals, proof.state_properties, report)
-        return any_size(sizes_chosen, request.timeout, workers, progress)
+        steps, states = proof.step_properties, proof.state_properties
+        sizes_chosen = GivenSizes(model, config, tuple(request.assumed), proof.goals, steps, states, report)
+        written = None if request.certificate is None else (request.certificate, selected.declared.digest())
+        return any_size(sizes_chosen, request.timeout, workers, progress, written)
     if request.surviving:
         report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
@@ -104,7 +106,6 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
 def _reject_with_any_size(request: ProveRequest) -> None:
     """Refuse what is about the questions of a proof for given sizes."""
     of_given_sizes = {
-        "--certificate": request.certificate is not None,
         "--solver": request.solver is not None,
         "--surviving": request.surviving,
         "--needed": request.needed,

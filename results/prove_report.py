@@ -25,6 +25,8 @@ ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
 CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refuted", "inconclusive"]
 Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
+ProofSizes: TypeAlias = Literal["given", "any"]
+"""Whether obligations are about the sizes of the configuration or about every size at once."""
 
 
 class InductionFailure(Record, frozen=True):
@@ -261,9 +263,8 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     possible: PossibleReport | None = None
     """Whether each step can fire where the lemmas hold, and what assumptions must allow; if not all is
     possible, the verdict is not `proved`."""
-    sizes: Literal["given", "any"] = "given"
-    """Whether the obligations are about the sizes of the configuration or about every size at once; then `refuted`
-    is the answer for the sizes of the configuration, with its counterexample."""
+    sizes: ProofSizes = "given"
+    """For `any`, `refuted` is the answer for the sizes of the configuration, with its counterexample."""
     model: str | None = None
     """The file of the model; null for Kafka's partition."""
     patch: PatchApplied | None = None

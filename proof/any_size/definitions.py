@@ -6,6 +6,7 @@ satisfied by some function whatever the sizes are, so adding it excludes no stat
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ import z3
 
 from elrcheck.proof.any_size.cardinality import Counted, of_one, of_two
 from elrcheck.proof.z3_algebra import formula
+
+DIGITS = 16
+"""Digits of the digest in a name: the same values have the same name in every process."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,6 @@ class NamedTerms:
         self.sizes: dict[str, SizeOfSet] = {}
         self._known: dict[Any, tuple[Any, Any]] = {}
         self._listings: dict[str, tuple[Any, Any]] = {}
-        self._numbers = itertools.count()
         self._symbols_of: dict[int, tuple[Any, frozenset[str]]] = {}
         self._axioms_of_two: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
 
@@ -114,18 +117,18 @@ class NamedTerms:
         key_terms = tuple(z3.substitute(term, *canonical) for term in about)
         key = (name, tuple(term.get_id() for term in key_terms))
         if key not in self._known:
-            number = next(self._numbers)
+            text = "\0".join(term.sexpr() for term in key_terms)
+            about_what = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
             functions = []
             for k, sort in enumerate(sorts):
                 arguments = sort if isinstance(sort, tuple) else (sort,)
                 function = z3.Function(
-                    f"{name}!{number}.{k}", *(x.sort() for x in over), *arguments[:-1], arguments[-1]
+                    f"{name}!{about_what}.{k}", *(x.sort() for x in over), *arguments[:-1], arguments[-1]
                 )
                 functions.append(function)
             values = [_applied(function, over) for function in functions]
-            stated = tuple(
-                z3.ForAll(over, formula(one)) if over else formula(one) for one in axioms(*values) if one is not True
-            )
+            where = [value for value in values if z3.is_expr(value)]
+            stated = tuple(_for_all(over, formula(one), where) for one in axioms(*values) if one is not True)
             for function in functions:
                 self.definitions[function.name()] = stated
             self._known[key] = (key_terms, functions)
@@ -197,9 +200,16 @@ def _compared(sizes: Sequence[SizeOfSet], names: Collection[str]) -> Iterator[An
         b = [z3.Const(f"b{k}", x.sort()) for k, x in enumerate(other.over)]
         variables = [z3.Const(f"m{k}", x.sort()) for k, x in enumerate(one.members)]
         pair = (one.counted(a), other.counted(b))
+        open_ = [counted.size for counted, over in zip(pair, (a, b), strict=True) if over]
+        where = [z3.MultiPattern(*open_)] if open_ else []
         for name, axiom in of_two(*pair, one.everything, variables):
             if name in names:
-                yield z3.ForAll([*a, *b], axiom) if a or b else axiom
+                yield _for_all([*a, *b], axiom, where)
+
+
+def _for_all(over: Sequence[Any], axiom: Any, where: Sequence[Any]) -> Any:
+    """Return an axiom for all values of variables, which the solver uses where it meets one of the given terms."""
+    return z3.ForAll(list(over), axiom, patterns=list(where)) if over else axiom
 
 
 def symbols(term: Any) -> frozenset[str]:

@@ -1,15 +1,14 @@
 """The questions of a proof for any size, asked of Z3: premises, lemmas, and the negation of a goal.
 
-A goal is proved part by part: each conjunct, with constants for what it says of all. A hint names lemmas that may be
+A goal is proved part by part, and a part by cases (`goal_parts`). A hint names lemmas that may be
 enough; a proof from fewer premises is one from all, so that a wrong hint costs time and nothing else. An answer other
 than `unsat` shows nothing: the axioms of sizes leave out much, and a state of the solver need not be finite.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,20 +16,37 @@ import z3
 
 from elrcheck.proof.any_size.cardinality import OF_TWO
 from elrcheck.proof.any_size.definitions import NamedTerms
+from elrcheck.proof.any_size.goal_parts import Splitting
 from elrcheck.proof.solver import ask, milliseconds
 
-MOST_PARTS = 64
-"""The most parts that a goal is split into."""
+
+@dataclass(frozen=True)
+class Enough:
+    """From what something was proved. sizes: the axioms about two sets."""
+
+    lemmas: frozenset[str] = frozenset()
+    sizes: frozenset[str] = frozenset()
+
+    def __or__(self, other: Enough) -> Enough:
+        return Enough(self.lemmas | other.lemmas, self.sizes | other.sizes)
 
 
 @dataclass(frozen=True)
 class GoalAnswer:
-    """Whether a goal is proved, the seconds of the processor, and why not. lemmas: what the proof was asked with."""
+    """The answer about a goal. enough: None if it is not proved; seconds: of the processor; reason: why not."""
 
-    proved: bool
+    enough: Enough | None
     seconds: float
-    lemmas: frozenset[str] = frozenset()
     reason: str | None = None
+
+    @property
+    def proved(self) -> bool:
+        return self.enough is not None
+
+    @property
+    def lemmas(self) -> frozenset[str]:
+        """What the proof was asked with."""
+        return frozenset() if self.enough is None else self.enough.lemmas
 
 
 @dataclass(frozen=True)
@@ -87,29 +103,36 @@ class Premises:
     hints: Collection[str]
 
     def prove(self, goal: Any, timeout: float) -> GoalAnswer:
-        """Prove that premises and lemmas imply a goal. timeout: for the whole goal, in seconds of the processor."""
-        clock = ProcessorClock()
-        pieces = parts_of(goal)
-        enough, reason = self._in_rounds(goal, ROUNDS if len(pieces) == 1 else ROUNDS[:1], clock, timeout, list(WAYS))
-        if enough is not None:
-            return GoalAnswer(True, clock.seconds(), frozenset(enough))
-        used: set[str] = set()
-        ways = list(WAYS)
-        for part in pieces if len(pieces) > 1 else [goal]:
-            enough, reason = self._in_rounds(part, ROUNDS, clock, timeout, ways)
-            if enough is None:
-                return GoalAnswer(False, clock.seconds(), frozenset(), reason)
-            used.update(enough)
-        return GoalAnswer(True, clock.seconds(), frozenset(used))
+        """Prove that premises and lemmas imply a goal. timeout: for each part, in seconds of the processor."""
+        clock, splitting, ways = ProcessorClock(), Splitting(), list(WAYS)
+        enough, reason = self._in_rounds(goal, ROUNDS[:1], timeout, ways)
+        if enough is None:
+            enough, reason = self._part_by_part(splitting, goal, timeout, ways)
+        return GoalAnswer(enough, clock.seconds(), reason)
+
+    def _part_by_part(
+        self, splitting: Splitting, goal: Any, timeout: float, ways: list[WayToAsk]
+    ) -> tuple[Enough | None, str | None]:
+        """Prove each part of a goal, by cases where it is not proved at once."""
+        used = Enough()
+        for part in splitting.parts(goal):
+            enough, _ = self._in_rounds(part, ROUNDS[:2], timeout, ways)
+            for case in splitting.parts(part, cases=True) if enough is None else ():
+                enough, reason = self._in_rounds(case, ROUNDS, timeout, ways)
+                if enough is None:
+                    return None, reason
+                used |= enough
+            used |= enough or used
+        return used, None
 
     def _in_rounds(
-        self, goal: Any, rounds: Iterable[float], clock: ProcessorClock, timeout: float, ways: list[WayToAsk]
-    ) -> tuple[Sequence[str] | None, str | None]:
-        """Return lemmas from which a goal is proved; else None and why not. timeout: when to stop.
+        self, goal: Any, rounds: Iterable[float], timeout: float, ways: list[WayToAsk]
+    ) -> tuple[Enough | None, str | None]:
+        """Return from what a goal is proved; else None and why it is not. timeout: when to stop.
 
         ways: in the order to try them; the one that proved the goal is moved to the front.
         """
-        reason = None
+        clock, reason = ProcessorClock(), None
         for seed, seconds in enumerate(rounds):
             for way in tuple(ways):
                 left = timeout - clock.seconds()
@@ -120,7 +143,7 @@ class Premises:
                 if reason is None:
                     ways.remove(way)
                     ways.insert(0, way)
-                    return lemmas, None
+                    return Enough(frozenset(lemmas), frozenset(way.sizes)), None
         return None, reason
 
     def _ask(self, goal: Any, lemmas: Sequence[str], way: WayToAsk, seconds: float, seed: int) -> str | None:
@@ -138,61 +161,3 @@ class Premises:
         if answer == z3.unsat:
             return None
         return "a state in a weaker theory of sizes" if answer == z3.sat else str(solver.reason_unknown())
-
-
-# ------------------------------------------------------------------------- parts
-
-
-def parts_of(goal: Any) -> list[Any]:
-    """Return formulas that together imply the goal, with new constants for the variables that it is about."""
-    numbers = itertools.count()
-    pieces: list[Any] = []
-    for part in _split(goal, numbers):
-        pieces.append(part)
-        if len(pieces) > MOST_PARTS:
-            return [goal]
-    return pieces
-
-
-def _split(goal: Any, numbers: Iterator[int]) -> Iterator[Any]:
-    if z3.is_quantifier(goal) and goal.is_forall():
-        kinds = [goal.var_sort(k) for k in range(goal.num_vars())]
-        constants = [z3.Const(f"some!{next(numbers)}", sort) for sort in kinds]
-        yield from _split(z3.substitute_vars(goal.body(), *reversed(constants)), numbers)
-    elif z3.is_and(goal):
-        for part in goal.children():
-            yield from _split(part, numbers)
-    elif z3.is_implies(goal):
-        premise, conclusion = goal.children()
-        yield from _split(z3.Or(z3.Not(premise), conclusion), numbers)
-    elif z3.is_or(goal):
-        yield from _disjunction(goal, numbers)
-    elif z3.is_not(goal) and z3.is_or(goal.arg(0)):
-        for part in goal.arg(0).children():
-            yield from _split(z3.Not(part), numbers)
-    elif z3.is_not(goal) and z3.is_not(goal.arg(0)):
-        yield from _split(goal.arg(0).arg(0), numbers)
-    elif not z3.is_true(goal):
-        yield goal
-
-
-def _disjunction(goal: Any, numbers: Iterator[int]) -> Iterator[Any]:
-    """Split a disjunction along its last part that can be split, and keep the others beside each."""
-    parts = list(goal.children())
-    for k in reversed(range(len(parts))):
-        part = parts[k]
-        splits = (
-            (z3.is_quantifier(part) and part.is_forall()) or z3.is_and(part) or z3.is_or(part) or z3.is_implies(part)
-        )
-        splits = splits or (z3.is_not(part) and (z3.is_or(part.arg(0)) or z3.is_not(part.arg(0))))
-        if not splits:
-            continue
-        others = [*parts[:k], *parts[k + 1 :]]
-        flat = z3.is_or(part)
-        if flat:
-            yield from _split(z3.Or(*others, *part.children()), numbers)
-            return
-        for piece in _split(part, numbers):
-            yield from _split(z3.Or(*others, piece), numbers)
-        return
-    yield goal

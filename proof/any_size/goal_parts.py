@@ -1,0 +1,104 @@
+"""Goals in parts: formulas that together imply a goal, with constants for what it says of all.
+
+The parts of its conclusion come first. A part that is not proved is split further, into the cases of its premises.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import z3
+
+Clause: TypeAlias = tuple[Any, ...]
+"""Formulas one of which has to hold."""
+MOST_PARTS = 64
+"""The most parts that a goal is split into."""
+
+
+class Splitting:
+    """Splits goals; constants have names that no other part of the same goal has."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+
+    def parts(self, goal: Any, *, cases: bool = False) -> list[Any]:
+        """Return formulas that together imply the goal. cases: also one for each case of its premises."""
+        done: list[Any] = []
+        todo: deque[Clause] = deque([(goal,)])
+        while todo:
+            clause = todo.popleft()
+            room = len(done) + len(todo) < MOST_PARTS - 1
+            split = self._split(clause, cases, room)
+            if split is not None and len(done) + len(todo) + len(split) <= MOST_PARTS:
+                todo.extend(split)
+            elif not any(map(z3.is_true, clause)):
+                done.append(z3.Or(*clause) if len(clause) > 1 else clause[0])
+        return done
+
+    def _split(self, clause: Clause, cases: bool, room: bool) -> Sequence[Clause] | None:
+        """Return clauses that together imply one, split where that makes the fewest; None if nothing can be split."""
+        branching = None
+        for k in reversed(range(len(clause))):
+            ways = list(self._ways(clause[k]))
+            if not ways:
+                continue
+            others = clause[:k], clause[k + 1 :]
+            whole = [(*others[0], *way, *others[1]) for way in ways]
+            if len(ways) == 1:
+                return whole
+            if branching is None and room and (cases or len(clause) == 1 or not _premise(clause[k])):
+                branching = whole
+        return branching
+
+    def _ways(self, formula: Any) -> Iterator[Clause]:
+        """Yield clauses that together are equal to a formula, or imply it; nothing if it is not split."""
+        if z3.is_not(formula):
+            yield from self._ways_not(formula.arg(0))
+        elif z3.is_quantifier(formula):
+            if formula.is_forall():
+                yield (self._with_constants(formula),)
+        elif z3.is_and(formula):
+            yield from ((part,) for part in formula.children())
+        elif z3.is_or(formula):
+            yield tuple(formula.children())
+        elif z3.is_implies(formula):
+            yield (z3.Not(formula.arg(0)), formula.arg(1))
+        elif _chooses(formula):
+            condition, one, other = formula.children()
+            yield (z3.Not(condition), one)
+            yield (condition, other)
+
+    def _ways_not(self, formula: Any) -> Iterator[Clause]:
+        if z3.is_not(formula):
+            yield (formula.arg(0),)
+        elif z3.is_quantifier(formula):
+            if formula.is_exists():
+                yield (z3.Not(self._with_constants(formula)),)
+        elif z3.is_or(formula):
+            yield from ((z3.Not(part),) for part in formula.children())
+        elif z3.is_and(formula):
+            yield tuple(z3.Not(part) for part in formula.children())
+        elif z3.is_implies(formula):
+            yield (formula.arg(0),)
+            yield (z3.Not(formula.arg(1)),)
+        elif _chooses(formula):
+            condition, one, other = formula.children()
+            yield (z3.Not(condition), z3.Not(one))
+            yield (condition, z3.Not(other))
+
+    def _with_constants(self, quantifier: Any) -> Any:
+        sorts = [quantifier.var_sort(k) for k in range(quantifier.num_vars())]
+        constants = [z3.Const(f"some!{next(self._numbers)}", sort) for sort in sorts]
+        return z3.substitute_vars(quantifier.body(), *reversed(constants))
+
+
+def _premise(formula: Any) -> bool:
+    """Return whether to split a formula is to distinguish cases of what is assumed."""
+    return z3.is_not(formula) or _chooses(formula)
+
+
+def _chooses(formula: Any) -> bool:
+    return bool(z3.is_app_of(formula, z3.Z3_OP_ITE) and z3.is_bool(formula))
