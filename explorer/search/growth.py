@@ -8,6 +8,7 @@ it has settled, since the first ones are a fraction of the truth.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ class LevelProgress:
     def tell(self, level: LevelDone) -> None:
         """Report a level; one that takes long is reported several times."""
         self.sizes[level.depth] = level.frontier
-        frontiers = list(self.sizes.values())
+        frontiers = tuple(self.sizes.values())
         guess = project(frontiers)
         projected = None if guess is None else max(guess.states, level.distinct)
         self.progress.tell(replace(level, growth=growth_of(frontiers), projected=projected))
@@ -55,13 +56,14 @@ def project(levels: Sequence[int], before: int = 0) -> Projection | None:
 
     before: number of earlier levels missing from `levels`.
     """
-    estimates = [_estimate(levels[: len(levels) - back], before) for back in range(SETTLED)]
+    estimates = [_estimate(tuple(levels[: len(levels) - back]), before) for back in range(SETTLED)]
     sizes = [guess.states for guess in estimates if guess is not None]
     settled = len(sizes) == SETTLED and min(sizes) >= AGREE * max(sizes)
     return estimates[0] if settled else None
 
 
-def _estimate(levels: Sequence[int], before: int) -> Projection | None:
+@functools.lru_cache(2 * SETTLED)  # the next level asks again for all but the oldest
+def _estimate(levels: tuple[int, ...], before: int) -> Projection | None:
     if len(levels) < LEAST or not all(levels):
         return None
     last = levels[-FITTED - 1 :]

@@ -32,7 +32,7 @@ from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
-from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
+from elrcheck.explorer.store.visited import LARGE_GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6
 PART = 0.85
@@ -225,7 +225,7 @@ class Spilled(SpaceInFiles):
 
     def _groups(self, buckets: Buckets) -> Iterator[range]:
         """Yield groups of consecutive parts that fit into memory together; too large a part is alone."""
-        cost = 8 * self.kernel.layout.words + 2 + 8 * GROWTH / LOAD
+        cost = 8 * self.kernel.layout.words + 2 + 8 * LARGE_GROWTH / LOAD
         most = GROUP * self.budget / cost - 2 * self.crew.margin
         first, total = 0, 0
         for part in range(PARTS):

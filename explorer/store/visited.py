@@ -1,7 +1,8 @@
 """The visited set of whole states: rows in discovery order, and the hash table that refers to them.
 
 While the table grows, the old table is released to the system as it is read (`@rehash` goes through both
-sequentially), so growth needs no more memory than the new table alone.
+sequentially), so growth needs no more memory than the new table alone. Each worker moves a part of a large table, and
+the edges of the parts follow when all are done.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ from elrcheck.explorer.store.row_set import RowSet
 FIRST_ROWS = 1 << 12
 FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
-GROWTH = 1.5
-SMALL_TABLE, SMALL_GROWTH = 1 << 18, 4
-"""A table with fewer slots grows by this factor: it fits into a cache, and a short search grows it again and again."""
+LARGE_GROWTH = 1.5
+GROWTH = ((1 << 18, 4), (1 << 27, 2), (1 << 62, LARGE_GROWTH))
+"""Factors by which a table with fewer slots grows: a small one fits into a cache, and a short search grows it often; a
+large one is most of the memory, and the new pages and the moves cost less than that."""
 LOAD = 0.6
 TIGHT_LOAD = 0.9
 """Load factor at which the table grows, and the one up to which it is filled if memory forbids growth."""
 STEP = 1 << 20
+APART, SPLIT_SLOTS = 1 << 14, 1 << 18
+"""Workers that move parts of a table stay so many slots apart, and a part has at least so many. Slots keep their order,
+so two workers meet only in a run of taken slots as long as that: at the tight load its probability is below 10^-35."""
 
 
 def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
@@ -51,7 +56,7 @@ class ExactSet(RowSet):
         rows = max(FIRST_ROWS, expected) + 2 * crew.margin
         self.capacity = rows
         self.slots = self._first_slots(rows)
-        self.rows = Region(8 * self.words * self.capacity)
+        self.rows = Region(8 * self.words * self.capacity, huge=True)
         self.credit, self.credit_before = Region(2 * self.capacity), Region(2 * self.capacity)
         self.table = Region(8 * self.slots, huge=True)
         self._publish()
@@ -151,7 +156,7 @@ class ExactSet(RowSet):
 
     def _larger(self, rows: int) -> int:
         """Return the number of slots to grow to; at most the current one if budget or format is exhausted."""
-        growth = SMALL_GROWTH if self.slots < SMALL_TABLE else GROWTH
+        growth = next(factor for below, factor in GROWTH if self.slots < below)
         larger = min(max(int(growth * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
         if self.budget is None or self.row_bytes * rows + 8 * larger <= self.budget:
             return larger
@@ -163,8 +168,24 @@ class ExactSet(RowSet):
         self.slots = slots
         self.table = Region(8 * slots, huge=True)
         source, target, mask = old.address, self.table.address, (1 << slots.bit_length()) - 1
-        for first in range(0, old_slots, STEP):
-            last = min(first + STEP, old_slots)
-            self.kernel.functions["rehash"](source, first, last, old_mask, target, slots, mask)
-            old.release(8 * first, 8 * last)
+
+        def rehash(first: int, last: int) -> None:
+            for start in range(first, last, STEP):
+                end = min(start + STEP, last)
+                self.kernel.functions["rehash"](source, start, end, old_mask, target, slots, mask)
+                old.release(8 * start, 8 * end)
+
+        parts: list[tuple[int, int]] = []
+
+        def inner(_: int, first: int, last: int) -> None:
+            parts.append((first, last))
+            rehash(first + APART, last - APART)
+
+        if old_slots < len(self.crew.workers) * SPLIT_SLOTS:
+            rehash(0, old_slots)
+        else:
+            self.crew.split(0, old_slots, inner)
+            for first, last in parts:
+                rehash(first, first + APART)
+                rehash(last - APART, last)
         self._publish()
