@@ -112,7 +112,7 @@ def check_value(name: str, value: Any, declared: Declared) -> None:
     option = declared.option
     if value is None:
         return
-    literal = declared.item if declared.several else declared.type
+    literal = declared.item
     choices = get_args(literal) if get_origin(literal) is Literal else option.choices
     if choices:
         for one in value if declared.several else (value,):

@@ -12,7 +12,7 @@ checks and documentation. Type and default are those of the field (docs/adr/0032
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -92,7 +92,8 @@ class Option:
 class Declared:
     """An option with the name, the type and the default of its field; MISSING if it is required.
 
-    type: without None; optional: whether None is a value.
+    type: without None; optional: whether None is a value. several: the field holds a tuple of values, each of the type
+    `item`. choices: the accepted values, or an empty tuple if others are accepted, too.
     """
 
     name: str
@@ -100,22 +101,16 @@ class Declared:
     default: Any
     option: Option
     optional: bool = False
+    several: bool = field(init=False)
+    item: Any = field(init=False)
+    choices: tuple[Any, ...] = field(init=False)
 
-    @property
-    def choices(self) -> tuple[Any, ...]:
-        """The accepted values, or an empty tuple if others are accepted, too."""
-        inner = self.item if self.several else self.type
-        return self.option.choices or (get_args(inner) if get_origin(inner) is Literal else ())
-
-    @property
-    def several(self) -> bool:
-        """True if the field holds a tuple of values."""
-        return get_origin(self.type) is tuple
-
-    @property
-    def item(self) -> Any:
-        """The type of one of several values."""
-        return get_args(self.type)[0]
+    def __post_init__(self) -> None:
+        several = get_origin(self.type) is tuple
+        item = get_args(self.type)[0] if several else self.type
+        choices = self.option.choices or (get_args(item) if get_origin(item) is Literal else ())
+        for name, value in (("several", several), ("item", item), ("choices", choices)):
+            object.__setattr__(self, name, value)
 
 
 def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterator[Declared]:
@@ -124,11 +119,11 @@ def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterat
     default: a request with the defaults. whole: a request inside it whose Option has a help is one option itself.
     """
     hints = _hints(kind)
-    for field in fields(kind):
-        value = getattr(default, field.name) if default is not MISSING else field.default
-        if value is MISSING and field.default_factory is not MISSING:
-            value = field.default_factory()
-        yield from expand(field.name, hints[field.name], value, whole)
+    for part in fields(kind):
+        value = getattr(default, part.name) if default is not MISSING else part.default
+        if value is MISSING and part.default_factory is not MISSING:
+            value = part.default_factory()
+        yield from expand(part.name, hints[part.name], value, whole)
 
 
 @cache
@@ -186,10 +181,10 @@ def make(kind: Callable[..., R], values: Mapping[str, Any]) -> R:
     """Make a request of the values of its options and of those of the requests inside it; defaults for the rest."""
     hints = _hints(kind)
     content = {}
-    for field in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass
-        inner, option = unwrap(hints[field.name])
-        if field.name in values:
-            content[field.name] = values[field.name]
+    for part in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass
+        inner, option = unwrap(hints[part.name])
+        if part.name in values:
+            content[part.name] = values[part.name]
         elif is_dataclass(inner) and (option is None or option.only != "nowhere"):
-            content[field.name] = make(inner, values)  # type: ignore[arg-type]
+            content[part.name] = make(inner, values)  # type: ignore[arg-type]
     return kind(**content)

@@ -152,7 +152,7 @@ def _default(declared: Declared) -> Any:
 def _type(declared: Declared) -> Any:
     """Return the type of click that parses and checks a value."""
     option = declared.option
-    kind = declared.item if declared.several else declared.type
+    kind = declared.item
     match option.kind:
         case "duration":
             return duration
