@@ -1,7 +1,7 @@
 """Writes the schemas of this folder: `python docs/schemas/generate.py`. A test compares the two.
 
-Those of reports are made from the report types (`elrcheck.report.schema`), that of a stored trace from the
-types of the model's state, and those of `what-if` from its table of operations.
+Those of reports are made from the report types (`laboratory/evidence/report_schemas.py`), that of a stored trace from
+the types of the model's state, and those of `what-if` from its table of operations.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.doctor import DoctorItem
 from elrcheck.kafka.what_if.controller_ops import OPERATIONS
 from elrcheck.kafka.what_if.question import PARTITION_KEYS, SETS, knob_names
+from elrcheck.laboratory.evidence.report_schemas import DIALECT, Schema, array_of, document, file_name, report_schemas
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import ControlState, ElectionType, MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
 from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
-from elrcheck.report.schema import DIALECT, Schema, array_of, document, file_name, report_schemas
 from elrcheck.results.finding_table import FindingTable
 from elrcheck.stored_traces.tracefile import SCHEMA as TRACE
 

@@ -18,8 +18,8 @@ from referencing import Registry, Resource
 from elrcheck.cli import cli
 from elrcheck.console.help import SCHEMAS
 from elrcheck.console.shell import run
+from elrcheck.laboratory.evidence.report_schemas import DIALECT, file_name, identifier
 from elrcheck.report.kinds import every_kind
-from elrcheck.report.schema import DIALECT, file_name, identifier
 from support.places import ROOT
 from support.places import SCHEMAS as FOLDER
 from support.scripts import script
