@@ -34,7 +34,7 @@ from elrcheck.checking.runs.folders import MANIFEST, REPORT, RUNS, TRACE
 from elrcheck.declared.select import Selected
 from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.tally import SavedTally, Tally
-from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, damaged
 from elrcheck.explorer.store.spilled import forget_candidates
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.program import Program
@@ -62,14 +62,6 @@ class Identity(Record, frozen=True):
     symmetry: bool = False
 
 
-class ManifestLevel(Record, frozen=True):
-    """A level, see `SavedLevel`."""
-
-    depth: int
-    partitioned: bool
-    files: tuple[FileMark, ...]
-
-
 class RunManifest(Record, frozen=True):
     """The contents of `run.json`, besides its checksum. elrcheck: the version that wrote it."""
 
@@ -77,7 +69,7 @@ class RunManifest(Record, frozen=True):
     elrcheck: str
     run: Identity
     storage: str | None
-    levels: tuple[ManifestLevel, ...]
+    levels: tuple[SavedLevel, ...]
     tally: SavedTally
 
 
@@ -131,8 +123,7 @@ class CheckpointFolder:
         return interrupted or self.lasting or self.saved
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
-        levels = tuple(_to_manifest(level) for level in written)
-        manifest = RunManifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
+        manifest = RunManifest(SCHEMA, __version__, self._identity(), self.storage, tuple(written), tally.saved())
         body = to_data(manifest)
         if self._levels is not None:
             self._levels.sync()
@@ -279,7 +270,7 @@ def read_run(folder: Path) -> Saved:
         raise damaged(place, "its contents differ from what was written (SHA-256)")
     try:
         manifest = from_data(rest, RunManifest)
-        levels = [_from_manifest(level) for level in manifest.levels]
+        levels = [_beside_manifest(level) for level in manifest.levels]
         return Saved(manifest.run, levels, Tally.restored(manifest.tally), manifest.storage)
     except (ValueError, OverflowError) as fault:
         raise damaged(place, f"unexpected contents ({fault})") from fault
@@ -318,11 +309,6 @@ def _checksum(body: dict[str, object]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def _to_manifest(level: SavedLevel) -> ManifestLevel:
-    return ManifestLevel(level.depth, level.partitioned, level.files)
-
-
-def _from_manifest(level: ManifestLevel) -> SavedLevel:
-    """A file is looked for in the folder of the levels, whatever its name says."""
-    marks = tuple(structs.replace(file, name=Path(file.name).name) for file in level.files)
-    return SavedLevel(level.depth, marks, level.partitioned)
+def _beside_manifest(level: SavedLevel) -> SavedLevel:
+    """Return the level with its files in the folder of the levels, whatever their names say."""
+    return structs.replace(level, files=tuple(structs.replace(file, name=Path(file.name).name) for file in level.files))

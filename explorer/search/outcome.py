@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.explorer.search.growth import project
+from elrcheck.explorer.search.result import SearchCounts, SearchResult
 from elrcheck.results.check_report import Projection
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.search.result import SearchResult
     from elrcheck.lang.lowering.program import Program
 
 
 @dataclass
-class SearchOutcome:
+class SearchOutcome(SearchCounts):
     """The result of an engine. traces: plain states, initial first, by property id.
 
     enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
@@ -23,17 +23,8 @@ class SearchOutcome:
     kept: set if this is the answer of an earlier search of the same program.
     """
 
-    complete: bool
-    reason: str | None
-    generated: int
-    distinct: int
-    levels: tuple[int, ...]
-    seconds: float
-    bytes_per_state: int = 0
-    workers: int = 1
     detail: str | None = None
     cut: int = 0
-    deadlocks: int = 0
     enabled: dict[str, int] = field(default_factory=dict)
     new_states: dict[str, int] = field(default_factory=dict)
     beyond: dict[str, int] = field(default_factory=dict)
@@ -42,16 +33,8 @@ class SearchOutcome:
     first: dict[str, int] = field(default_factory=dict)
     traces: dict[str, tuple[object, ...]] = field(default_factory=dict)
     waiting: dict[str, int] = field(default_factory=dict)
-    fingerprint_bits: int | None = None
-    collision_probability: float = 0.0
-    spilled: bool = False
-    peak_bytes: int = 0
     resumable: str | None = None
     kept: KeptOrigin | None = None
-
-    @property
-    def diameter(self) -> int:
-        return len(self.levels)
 
 
 def projection_of(outcome: SearchOutcome) -> Projection | None:
@@ -74,17 +57,9 @@ def outcome_of(program: Program, result: SearchResult, detail: str | None = None
         for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
             total[instance.action] = total.get(instance.action, 0) + counts[k]
     return SearchOutcome(
-        complete=result.complete,
-        reason=result.reason,
-        generated=result.generated,
-        distinct=result.distinct,
-        levels=result.levels,
-        seconds=result.seconds,
-        bytes_per_state=result.bytes_per_state,
-        workers=result.workers,
+        **{part.name: getattr(result, part.name) for part in fields(SearchCounts)},
         detail=detail,
         cut=sum(result.cut),
-        deadlocks=result.deadlocks,
         enabled=enabled,
         new_states=fresh,
         beyond=beyond,
@@ -93,8 +68,4 @@ def outcome_of(program: Program, result: SearchResult, detail: str | None = None
         },
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},
-        fingerprint_bits=result.fingerprint_bits,
-        collision_probability=result.collision_probability,
-        spilled=result.spilled,
-        peak_bytes=result.peak_bytes,
     )

@@ -15,16 +15,10 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class SearchResult:
-    """Counts in TLC's sense; per-instance lists follow the program's instances.
+class SearchCounts:
+    """What every engine counts of a search, in TLC's sense.
 
-    first: for each check, the smallest depth at which it failed (always) or was reached (sometimes).
-    first_deadlock: the smallest depth of a state without an enabled instance, or None.
-    new_states: a new state is credited to the lowest instance among those that reach it from the
-    level before, so these numbers do not depend on the number of workers.
-    traces: for each such check the leaf values of the states of one shortest trace, initial first;
-    deadlock_trace: the same for a deadlock. Filled by `retrace`.
-    overflow: leaf index -> transitions dropped because a value exceeded the range of its leaf.
+    reason: the limit that ended an incomplete search. deadlocks: states without an enabled instance.
     fingerprint_bits: bits stored per state, None if whole states were stored. collision_probability: an
     upper bound on the probability that two states shared a fingerprint. spilled: the states exceeded the
     memory limit and went to disk. peak_bytes: peak memory of the process.
@@ -36,19 +30,9 @@ class SearchResult:
     distinct: int
     levels: tuple[int, ...]
     seconds: float
-    compile_seconds: float
-    bytes_per_state: int
-    workers: int
-    enabled: list[int]
-    cut: list[int]
-    new_states: list[int]
-    deadlocks: int
-    overflow: dict[int, int] = field(default_factory=dict)
-    first: dict[int, int] = field(default_factory=dict)
-    leaf_values: list[int] = field(default_factory=list)
-    traces: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
-    first_deadlock: int | None = None
-    deadlock_trace: list[tuple[int, ...]] | None = None
+    bytes_per_state: int = 0
+    workers: int = 1
+    deadlocks: int = 0
     fingerprint_bits: int | None = None
     collision_probability: float = 0.0
     spilled: bool = False
@@ -57,6 +41,31 @@ class SearchResult:
     @property
     def diameter(self) -> int:
         return len(self.levels)
+
+
+@dataclass(kw_only=True)
+class SearchResult(SearchCounts):
+    """The counts of a compiled or vectorised search; lists follow the instances of the program.
+
+    first: for each check, the smallest depth at which it failed (always) or was reached (sometimes).
+    first_deadlock: the smallest depth of a state without an enabled instance, or None.
+    new_states: a new state is credited to the lowest instance among those that reach it from the
+    level before, so these numbers do not depend on the number of workers.
+    traces: for each such check the leaf values of the states of one shortest trace, initial first;
+    deadlock_trace: the same for a deadlock. Filled by `retrace`.
+    overflow: leaf index -> transitions dropped because a value exceeded the range of its leaf.
+    """
+
+    compile_seconds: float
+    enabled: list[int]
+    cut: list[int]
+    new_states: list[int]
+    overflow: dict[int, int] = field(default_factory=dict)
+    first: dict[int, int] = field(default_factory=dict)
+    leaf_values: list[int] = field(default_factory=list)
+    traces: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    first_deadlock: int | None = None
+    deadlock_trace: list[tuple[int, ...]] | None = None
 
     @property
     def size(self) -> str:

@@ -20,7 +20,6 @@ import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +49,7 @@ class FileMark(Record, frozen=True):
     sha256: str
 
 
-@dataclass(frozen=True)
-class SavedLevel:
+class SavedLevel(Record, frozen=True):
     """The files of a level. partitioned: a single file whose row groups are the parts 0..PARTS-1."""
 
     depth: int

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from math import comb
 from pathlib import Path
 
+from msgspec import structs
+
 from elrcheck.base.errors import Interrupted
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
@@ -62,25 +64,16 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
     verdicts = [part.verdict for part in parts]
     verdict = next(word for word in WORST_FIRST if word in verdicts)
     stored = any(answer.trace for part in parts for answer in part.answers)
+    whole = structs.asdict(first) | {"seconds": round(time.monotonic() - started, 3)}
     return RiskReport(
+        **whole,
         verdict=verdict,
-        settings=first.settings,
-        answers=first.answers,
-        safe_up_to=first.safe_up_to,
-        safe_events=first.safe_events,
-        topics=first.topics,
-        notes=first.notes,
-        outside=first.outside,
         tried={kind.name: kind.words for kind in groups[0].kinds},
         not_tried=NOT_TRIED,
-        searched=first.searched,
-        states=first.states,
-        seconds=round(time.monotonic() - started, 3),
         others=tuple(others),
         differences=differences(first, others),
         unread=tuple(unread),
         run_dir=str(_folder(requests[0])) if stored else None,
-        kept=first.kept,
     )
 
 

@@ -162,19 +162,7 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
 
     @property
     def first(self) -> RiskPart:
-        return RiskPart(
-            self.settings,
-            self.answers,
-            self.safe_up_to,
-            self.safe_events,
-            self.topics,
-            self.notes,
-            self.outside,
-            self.searched,
-            self.states,
-            self.seconds,
-            self.kept,
-        )
+        return RiskPart(**{name: getattr(self, name) for name in RiskPart.__struct_fields__})
 
     @property
     def parts(self) -> tuple[RiskPart, ...]:
