@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
-from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
@@ -13,7 +12,7 @@ from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.packaged_files import packaged_files
-from elrcheck.declared.declared_model import SUITE_COUNTS, DeclaredModel, NamedSettings, SuiteFiles
+from elrcheck.declared.declared_model import SUITE_COUNTS, BeforeSearch, DeclaredModel, NamedSettings, SuiteFiles
 from elrcheck.declared.state_picture import Drawing
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
 from elrcheck.lang.ir import Fn
@@ -28,8 +27,8 @@ from elrcheck.results.check_report import Extent, KnownFinding
 from elrcheck.results.prove_report import Coverage
 
 SCOPES = files("elrcheck.catalogue") / "scopes"
-SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
-"""What bounds a search, as budgets do: their whole point is that counts change."""
+BOUNDS = frozenset(("broker_count", "spare_brokers", "log_slots", *(budget.name for budget in fields(Spent))))
+"""What bounds a search: sizes and budgets, whose whole point is that counts change."""
 MOST_SHOWN = 7
 """Brokers beyond which listing the actions of one state would take too long for a page."""
 VITAL = "W-11"
@@ -57,8 +56,9 @@ class PartitionModel(DeclaredModel):
         scope = find_scope(name, SCOPES, config_fields(Config))
         return NamedSettings(name, scope.values)
 
-    def demand_possible(self, config: Any) -> None:
+    def before_search(self, config: Config) -> BeforeSearch:
         reject_impossible(config)
+        return BeforeSearch(estimated_states(config), BOUNDS, no_liveness(config))
 
     def checked(self) -> Model:
         return load_checked_model()
@@ -111,25 +111,6 @@ class PartitionModel(DeclaredModel):
 
         return PartitionDrawing(config)
 
-    def bounds(self) -> Collection[str]:
-        return SIZES | {budget.name for budget in fields(Spent)}
-
-    def estimated_states(self, config: Config) -> float:
-        """The product of a factor for each size and budget, fitted to the packaged scopes.
-
-        It is within a factor of three for those with two and three brokers.
-        """
-        brokers = float(config.broker_count)
-        disturbed = config.disturbances + config.late_fetches + config.failovers
-        proposed = config.shrinks + config.operations
-        guess = 10 * brokers * brokers ** (4 * disturbed) * brokers ** (3 * proposed)
-        guess *= (2 * brokers) ** max(0, config.records - 1)
-        guess *= 2.0 ** (min(1, config.acks_one) + min(1, config.acks_zero))
-        guess *= 2.0 ** (config.response_loss + config.fetch_loss)
-        if config.metadata == Propagation.LOG:
-            guess *= brokers**3
-        return min(guess, 1e18)
-
     def extent(self, variant: str, config: Config) -> Extent:
         from elrcheck.catalogue.events import not_tried, tried
         from elrcheck.catalogue.evidence.outside import findings_outside
@@ -148,14 +129,33 @@ class PartitionModel(DeclaredModel):
         findings = attributed(model, config, fn, labels)
         return tuple(KnownFinding(finding.id, finding.title) for finding in findings)
 
-    def no_liveness(self, config: Config) -> UsageFault | None:
-        if not (config.skips_no_news or config.forgets):
-            return None
-        return UsageFault(
-            "liveness-option",
-            "liveness depends on every step a broker takes: leave out --reduce",
-            help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
-        )
+
+def estimated_states(config: Config) -> float:
+    """Return the product of a factor for each size and budget, fitted to the packaged scopes.
+
+    It is within a factor of three for those with two and three brokers.
+    """
+    brokers = float(config.broker_count)
+    disturbed = config.disturbances + config.late_fetches + config.failovers
+    proposed = config.shrinks + config.operations
+    guess = 10 * brokers * brokers ** (4 * disturbed) * brokers ** (3 * proposed)
+    guess *= (2 * brokers) ** max(0, config.records - 1)
+    guess *= 2.0 ** (min(1, config.acks_one) + min(1, config.acks_zero))
+    guess *= 2.0 ** (config.response_loss + config.fetch_loss)
+    if config.metadata == Propagation.LOG:
+        guess *= brokers**3
+    return min(guess, 1e18)
+
+
+def no_liveness(config: Config) -> UsageFault | None:
+    """Return why a configuration cannot be searched for liveness."""
+    if not (config.skips_no_news or config.forgets):
+        return None
+    return UsageFault(
+        "liveness-option",
+        "liveness depends on every step a broker takes: leave out --reduce",
+        help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
+    )
 
 
 MODEL = PartitionModel()

@@ -7,6 +7,7 @@ with each setting as it is without the option, and compared: counts, levels, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -24,14 +25,14 @@ SHORT = 1.0
 """Seconds of a search that is worth repeating."""
 
 
-def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress) -> CheckReport:
-    """Return the report, with the settings that made no difference.
+def with_no_effect(
+    report: CheckReport, settings: Sequence[str], request: CheckRequest, selected: Selected, progress: Progress
+) -> CheckReport:
+    """Return the report, with those of the settings that made no difference.
 
     Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would
     pass for a safe one.
     """
-    bounds = selected.declared.bounds()
-    settings = [name for name in selected.overrides if name not in bounds]
     searched = report.search
     lasting = any(each.kind == "leads_to" for each in report.properties)
     if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
@@ -51,7 +52,7 @@ def _same_without(
         return False
     if without.config == selected.config:
         return True
-    model = selected.whole_model()
+    model = selected.declared.whole()
     chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
     plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())

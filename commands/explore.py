@@ -63,7 +63,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     marked = form is not None or request.drawn
     marks = _marks(select_properties(model, request.properties)) if marked else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
-    subject = SearchSubject(model, selected.config, judged, expected=selected.estimated_states)
+    subject = SearchSubject(model, selected.config, judged, expected=selected.before.states)
     ended = run_search(subject, _search_request(request, form), progress)
     outcome, search = ended.outcome(), ended.search
     assert isinstance(search, Search), "the local engine was asked for"

@@ -55,6 +55,20 @@ class NamedSettings:
 
 
 @dataclass(frozen=True)
+class BeforeSearch:
+    """What a model says of a configuration before it is searched.
+
+    states: about how many it has; only the order of searches depends on it. bounds: the settings that bound a search,
+    so that its counts change with them. no_liveness: why it cannot be searched for liveness, as one that leaves out
+    steps cannot.
+    """
+
+    states: float = UNKNOWN_STATES
+    bounds: frozenset[str] = frozenset()
+    no_liveness: UsageFault | None = None
+
+
+@dataclass(frozen=True)
 class SuiteFiles:
     """The suites that come with a model, in the order of their names. counts: what was recorded of them, if it was."""
 
@@ -84,8 +98,11 @@ class DeclaredModel(ABC):
         """Return a scope by name, or that in a TOML file; UsageFault for an unknown name or an unreadable file."""
 
     @abstractmethod
-    def demand_possible(self, config: Any) -> None:
-        """Raise UsageFault for sizes that are meaningless or that no engine can represent, or if settings clash."""
+    def before_search(self, config: Any) -> BeforeSearch:
+        """Return what is known of a configuration before it is searched.
+
+        Raise UsageFault for sizes that are meaningless or that no engine can represent, or if settings clash.
+        """
 
     @abstractmethod
     def checked(self) -> Model:
@@ -141,14 +158,6 @@ class DeclaredModel(ABC):
 
     # What a search says beside its verdict: nothing, unless the model knows more.
 
-    def bounds(self) -> Collection[str]:
-        """Return the settings that bound a search, so that its counts change with them."""
-        return ()
-
-    def estimated_states(self, config: Any) -> float:
-        """Return about how many states a configuration has; only the order of searches depends on it."""
-        return UNKNOWN_STATES
-
     def extent(self, variant: str, config: Any) -> Extent | None:
         """Return what the budgets of a configuration allow, and the known findings that they leave out."""
         return None
@@ -160,10 +169,6 @@ class DeclaredModel(ABC):
     def instance_of(self, model: Model, config: Any, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
         """Return the known findings that a violation of a property at the end of a trace is an instance of."""
         return ()
-
-    def no_liveness(self, config: Any) -> UsageFault | None:
-        """Return why a configuration cannot be searched for liveness, as one that leaves out steps cannot."""
-        return None
 
 
 def suites_of(source: ModelSource) -> SuiteFiles:
@@ -237,7 +242,7 @@ class ModelInFile(DeclaredModel):
             raise UsageFault(f"unknown-{what}", f"unknown {what} `{name}`", where=str(self.file), help=help)
         return NamedSettings(name, named[name])
 
-    def demand_possible(self, config: Any) -> None:
+    def before_search(self, config: Any) -> BeforeSearch:
         for sort in sorts_of(self.file).values():
             count = size_of(sort, config)
             if not 1 <= count <= MOST_MEMBERS:
@@ -247,6 +252,7 @@ class ModelInFile(DeclaredModel):
         for name in sorted(zeros & compiled_model(self.file).divisors if zeros else ()):
             message = f"`{name}`: the model divides by it, so it has to be positive"
             raise UsageFault("config-bad-value", message, where=str(self.file))
+        return BeforeSearch()
 
     def checked(self) -> Model:
         return compiled_model(self.file)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from types import ModuleType
 
 from elrcheck.base.kept.named_digests import RULES, sources
@@ -21,17 +22,28 @@ from elrcheck.lang.lowering.model_digest import model_digest
 SOUND = "sound"
 
 
-def kept_model(modules: Iterable[ModuleType], load: Callable[[bool], Model]) -> Model:
-    """The model of these modules; `load` is asked for it with whether it may be compiled as it is used."""
+@dataclass(frozen=True)
+class SourceMark:
+    """What is known of the sources of a model. sound: they were compiled as a whole, so that a model may be lazy."""
+
+    origin: str
+    sound: bool
+    marks: Store[str]
+
+    def left_on(self, model: Model) -> Model:
+        """Return the model of these sources with its origin; from now on they count as sound."""
+        if not self.sound:
+            self.marks.put(self.origin, SOUND)
+        return model.read_from(self.origin)
+
+
+def mark_of(modules: Iterable[ModuleType]) -> SourceMark:
+    """Return the mark of the sources of these modules."""
     names = " ".join(module.__name__ for module in modules)
     origin = hashlib.sha256(f"{sys.version} {sources(*RULES)} {names}".encode()).hexdigest()
     marks = Store("models", str)
     entry = marks.get(origin)
-    sound = entry is not None and entry.value == SOUND
-    model = load(sound)
-    if not sound:
-        marks.put(origin, SOUND)
-    return model.read_from(origin)
+    return SourceMark(origin, entry is not None and entry.value == SOUND, marks)
 
 
 def with_origin(model: Model) -> Model:

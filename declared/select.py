@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import build_config, parse_overrides
-from elrcheck.declared.declared_model import DeclaredModel, declared
+from elrcheck.declared.declared_model import BeforeSearch, DeclaredModel, declared
 from elrcheck.declared.patched import patch_applied
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -22,33 +22,29 @@ from elrcheck.results.any_report import PatchApplied
 class Selected:
     """A resolved selection. overrides: the values given by `--set`, typed.
 
-    config: that of the model. file: what names the model, if the user does.
+    config: that of the model. file: what names the model, if the user does. model: its file as reports name it; None
+    for the model of a command that names none. patch: the diff that is applied to it.
     """
 
     variant: str
     scope: str
     config: Any
     overrides: dict[str, object]
-    file: ModelSource = None
+    file: ModelSource
+    model: str | None
+    patch: PatchApplied | None
+    declared: DeclaredModel = field(compare=False, repr=False)
+    before: BeforeSearch = field(compare=False, repr=False)
 
-    @property
-    def model(self) -> str | None:
-        """The file of the model as reports name it; None for the model of a command that names none."""
-        base = self.file.base if isinstance(self.file, PatchedModel) else self.file
-        return None if base is None else str(base)
-
-    @property
-    def patch(self) -> PatchApplied | None:
-        """The diff that is applied to the model."""
-        return patch_applied(self.file)
-
-    @property
-    def declared(self) -> DeclaredModel:
-        return declared(self.file)
-
-    @property
-    def estimated_states(self) -> float:
-        return self.declared.estimated_states(self.config)
+    @classmethod
+    def of(
+        cls, model: DeclaredModel, file: ModelSource, variant: str, scope: str, config: Any, overrides: dict[str, Any]
+    ) -> Selected:
+        """Return the selection of a configuration. Raise UsageFault if the model says that it is impossible."""
+        base = file.base if isinstance(file, PatchedModel) else file
+        name = None if base is None else str(base)
+        before = model.before_search(config)
+        return cls(variant, scope, config, overrides, file, name, patch_applied(file), model, before)
 
     def checked_model(self) -> Model:
         """Return the model with its safety properties and witnesses."""
@@ -65,12 +61,12 @@ class Selected:
 
 def resolve(selection: Selection) -> Selected:
     """Resolve a selection: the variant's settings, overridden by the scope's, then by `--set`."""
-    model = declared(selection.source)
+    source = selection.source
+    model = declared(source)
     variant, scope = model.variant(selection.variant), model.scope(selection.scope)
     overrides = parse_overrides(model.config, selection.overrides)
     config: Any = build_config(model.config, variant.values, scope.values, overrides)
-    model.demand_possible(config)
-    return Selected(variant.name, scope.name, config, overrides, selection.source)
+    return Selected.of(model, source, variant.name, scope.name, config, overrides)
 
 
 def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:

@@ -65,15 +65,13 @@ def load_proof_model() -> Model:
 def _load(*modules: ModuleType, induction: Induction = NONE) -> Model:
     """The model with these modules, which nothing changes: a changed one is a copy."""
 
-    def load(sound: bool) -> Model:
-        if not sound:
-            every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER, *PARTITIONS)
-            demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
-        return replace(in_order(load_model(*modules, lazily=sound)), induction=induction)
+    from elrcheck.declared.kept_model import mark_of  # completion needs only the names of modules
 
-    from elrcheck.declared.kept_model import kept_model  # completion needs only the names of modules
-
-    return kept_model(modules, load)
+    mark = mark_of(modules)
+    if not mark.sound:
+        every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER, *PARTITIONS)
+        demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
+    return mark.left_on(replace(in_order(load_model(*modules, lazily=mark.sound)), induction=induction))
 
 
 def load_outcome_model() -> Model:
@@ -83,9 +81,10 @@ def load_outcome_model() -> Model:
 
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
-    from elrcheck.declared.kept_model import kept_model  # completion needs only the names of modules
+    from elrcheck.declared.kept_model import mark_of  # completion needs only the names of modules
 
-    return kept_model(CONTROLLER, lambda sound: load_model(*CONTROLLER, lazily=sound))
+    mark = mark_of(CONTROLLER)
+    return mark.left_on(load_model(*CONTROLLER, lazily=mark.sound))
 
 
 def rules_of(model: Model) -> tuple[Fn, ...]:

@@ -34,12 +34,18 @@ class Structure:
     def __init__(self, config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         self.config, self.alg = config, algebra
         self._members: dict[int, tuple[Sequence[Any], Ty]] = {}
+        self._limits: dict[str, int] = {}
 
     def limit(self, bound: int | str | None) -> int:
         """Return a bound as a number: itself, or the configuration field that it names."""
         if bound is None:
             raise TypeError("a number has no limit, and a range cannot be unrolled")
-        return int(getattr(self.config, bound)) if isinstance(bound, str) else bound
+        if not isinstance(bound, str):
+            return bound
+        limit = self._limits.get(bound)
+        if limit is None:
+            limit = self._limits[bound] = int(getattr(self.config, bound))
+        return limit
 
     # ------------------------------------------------------------------------- finite types
 

@@ -83,7 +83,7 @@ class PropertyBench:
         every = [resolve(replace(question.selection, scope=scope)) for scope in question.scopes]
         self.selected: Selected = every[0]
         self.model = _with_properties(self.selected.whole_model(), question.properties)
-        self.mutants = RuleMutants(self.model, bounds=self.selected.declared.bounds())
+        self.mutants = RuleMutants(self.model, bounds=self.selected.before.bounds)
         self.places = tuple(JudgingConfiguration(self.model, selected, question) for selected in every)
 
     def judge(self, task: RuleTask) -> MutantAnswer:
@@ -135,7 +135,7 @@ class JudgingConfiguration:
     @cached_property
     def lively(self) -> tuple[str, ...]:
         """The liveness properties that hold without a change, as far as the search can tell."""
-        if not self.model.leads_to or self.selected.declared.no_liveness(self.selected.config) is not None:
+        if not self.model.leads_to or self.selected.before.no_liveness is not None:
             return ()
         outcome, lassos = lassos_of(self.model, self.selected.config, self.model.leads_to, self._searches)
         return tuple(fn.ident for fn in self.model.leads_to if outcome.complete and fn.ident not in lassos)

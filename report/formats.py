@@ -60,9 +60,9 @@ SUFFIXES: Mapping[str, str] = {
 
 def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
     """Return what text shows of a report. detail: below 0 only findings and the verdict, above 0 all details."""
-    from elrcheck.report.kinds import document_of
+    from elrcheck.report.kinds import kind_of
 
-    return document_of(printable_report(report), detail).blocks
+    return tuple(kind_of(report).blocks(printable_report(report), detail))
 
 
 def render(report: Report, form: str, detail: int = 0, workspace: Path = Path()) -> str:

@@ -57,11 +57,11 @@ def _kinds(module: str) -> ReportKinds:
     return kinds
 
 
-def document_of(report: Report, detail: int = 0) -> Document:
-    """Return the document of a report. detail: below 0 only findings and the verdict, above 0 all details."""
+def document_of(report: Report) -> Document:
+    """Return the document of a report."""
     kind = kind_of(report)
     sheet = Sheet("", judges=False) if kind.sheet is None else kind.sheet(report)
-    return Document(kind.command, report.verdict, report.exit_code, tuple(kind.blocks(report, detail)), sheet)
+    return Document(kind.command, report.verdict, report.exit_code, tuple(kind.blocks(report, 0)), sheet)
 
 
 def judged(report: Report) -> Document:

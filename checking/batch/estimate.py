@@ -1,6 +1,6 @@
 """Estimates the time of a search, well enough to start the largest first and to pack tasks.
 
-A wrong estimate of its states (`DeclaredModel.estimated_states`) only costs time: no limit depends on it.
+A wrong estimate of its states (`BeforeSearch.states`) only costs time: no limit depends on it.
 """
 
 from __future__ import annotations

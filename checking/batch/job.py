@@ -58,11 +58,13 @@ class Job(Record, frozen=True):
 
     def selected(self) -> Selected:
         """Return the configuration, without reading its scope again."""
-        kind = declared(self.selection.source).config
+        source = self.selection.source
+        model = declared(source)
+        kind = model.config
         fields = config_fields(kind)
         config: Any = build_config(kind, {key: check_value(fields[key], v) for key, v in self.config.items()})
         overrides = parse_overrides(kind, self.selection.overrides)
-        return Selected(self.selection.variant, self.selection.scope, config, overrides, self.selection.source)
+        return Selected.of(model, source, self.selection.variant, self.selection.scope, config, overrides)
 
 
 class JobAnswer(Record, frozen=True):

@@ -38,7 +38,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
     numbers = budgets_of(model.whole()) | (MORE & config_fields(model.config).keys())
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        if job.selected().estimated_states <= MOST_STATES:
+        if job.selected().before.states <= MOST_STATES:
             groups.setdefault(_shared_part(job, numbers), []).append(job)
     shared = {
         job.number: _sharing([other.config for other in group], numbers)

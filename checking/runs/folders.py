@@ -1,7 +1,8 @@
-"""The names of run folders."""
+"""The names of run folders, and the one that a new check takes."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -9,7 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.requests import CheckRequest
+from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import Selected
 
@@ -38,3 +41,23 @@ def places_of_run(request: CheckRequest, selected: Selected) -> Iterator[Path]:
     first = run_folder(selected, request.engine)
     yield first
     yield from (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
+
+
+def free_place(request: CheckRequest, selected: Selected, ending: contextlib.ExitStack) -> Path:
+    """Lock the folder of a new check and return it: the requested one, or one that no other run has.
+
+    A resumable run keeps its folder, and so does one that another process is making.
+    """
+    if request.run_dir is not None:
+        ending.enter_context(alone_in(request.run_dir))
+        return request.run_dir
+    for place in places_of_run(request, selected):
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(alone_in(place, optional=not request.fingerprint))
+            except EnvironmentFault:  # it is in use
+                continue
+            if not (place / MANIFEST).exists():
+                ending.enter_context(stack.pop_all())
+                return place
+    raise AssertionError("there is always another number")

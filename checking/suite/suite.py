@@ -63,7 +63,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         if (entry := store.find(number, case)) is not None:
             answers[number], origins[number] = entry
     left = [number for number in range(len(cases)) if number not in answers]
-    left.sort(key=lambda number: -cases[number].selected.estimated_states)
+    left.sort(key=lambda number: -cases[number].selected.before.states)
     stop = Interrupts()
     workers = useful_workers(request.workers, len(left))
     work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))

@@ -292,7 +292,7 @@ class _FamilyReader:
             scope = self.model.scope(one.scope)
             layers = (self.model.variant(variant).values, self.base(one.scope, shared), values)
             config: Any = build_config(self.model.config, *layers)
-            self.model.demand_possible(config)
+            selected = Selected.of(self.model, self.within.source, variant, scope.name, config, values)
         except UsageFault as fault:
             fault.where = fault.where or f"{family}: {name}"
             raise
@@ -300,7 +300,7 @@ class _FamilyReader:
         return SuiteCase(
             name=f"{family}/{name}",
             family=family,
-            selected=Selected(variant, scope.name, config, values, self.within.source),
+            selected=selected,
             selection=replace(self.within, variant=variant, scope=scope.name, overrides=overrides),
             deep=written.deep,
             max_states=written.max_states,

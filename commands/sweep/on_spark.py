@@ -48,7 +48,7 @@ class SparkTasks:
         self._finished: queue.SimpleQueue[tuple[list[list[Job]], list[JobAnswer] | Exception]] = queue.SimpleQueue()
         self._unanswered = len(jobs)
         by_number = {job.number: job for job in jobs}
-        costs = {job.number: cost(job.selected().estimated_states, job.large or 0) for job in jobs}
+        costs = {job.number: cost(job.selected().before.states, job.large or 0) for job in jobs}
         packs = [[by_number[number] for number in group] for group in pack(costs, PACKS * slots(session))]
         for first in range(min(JOBS, len(packs))):
             self._start(packs[first::JOBS])

@@ -221,7 +221,7 @@ class _SweepRun:
         self.started = started
         left = [p for p in grid.points if not _settled(ledger, p)]
         self.jobs = {point.number: job_of(point, request) for point in left}
-        costs = {point.number: cost(point.selected.estimated_states, request.large) for point in left if point.selected}
+        costs = {point.number: cost(point.selected.before.states, request.large) for point in left if point.selected}
         self.costs: Mapping[int, float] = costs
         self.order = list(largest_first(costs))
         self.cost_done = 0.0

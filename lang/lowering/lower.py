@@ -22,6 +22,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.evaluate import STATES
 from elrcheck.lang.expr import Junction, NamedConjunction
@@ -36,7 +37,7 @@ from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.structure import put_outside
+from elrcheck.lang.structure import Structure, put_outside
 from elrcheck.lang.types import BOOL, Ty
 
 
@@ -52,7 +53,7 @@ def lower(
     has the greatest. ValueError for a field that cannot.
     """
     checks = model.checks if properties is None else tuple(properties)
-    starts = initial_scalars(model, config)
+    starts = initial_scalars(model, Structure(config, ConcreteAlgebra()))
     opened = parameters(config, open_numbers or {}, model.sizes if open_numbers else frozenset())
     evaluator = _evaluator(model, config, opened, len(starts[0]))
     varying = _differing(model, evaluator) | _chosen(starts)

@@ -155,10 +155,11 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
 
 def slots_of(model: Model, config: ModelConfig, varying: Set[int]) -> list[Slot]:
     """The scalars of the state, of which those in `varying` are leaves; LookupError if there are fewer."""
-    start = initial_scalars(model, config)[0]
+    structure = Structure(config, ConcreteAlgebra())
+    start = initial_scalars(model, structure)[0]
     if not varying <= set(range(len(start))):
         raise LookupError(f"the state has {len(start)} scalars")
-    return slots_at(Structure(config, ConcreteAlgebra()), start, varying)
+    return slots_at(structure, start, varying)
 
 
 def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], varying: Set[int]) -> list[Slot]:
@@ -172,10 +173,9 @@ def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], vary
     return slots
 
 
-def initial_scalars(model: Model, config: ModelConfig) -> list[list[tuple[str, Ty, Scalar]]]:
+def initial_scalars(model: Model, plain: Structure) -> list[list[tuple[str, Ty, Scalar]]]:
     """The scalars of each initial state; ModelError for one outside its type."""
-    plain = Structure(config, ConcreteAlgebra())
-    states = (plain.lift(state, model.state_ty) for state in initial_states(model, config))
+    states = (plain.lift(state, model.state_ty) for state in initial_states(model, plain.config))
     scalars = [list(plain.leaves(state, model.state_ty)) for state in states]
     for path, ty, scalar in itertools.chain(*scalars):
         (lo, hi), number = bounds(plain, ty), encoded(scalar)

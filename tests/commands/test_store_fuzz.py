@@ -33,7 +33,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
 from elrcheck.checking.suite.suite import run_suite
-from elrcheck.declared.kept_model import kept_model
+from elrcheck.declared.kept_model import mark_of
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.runs.kept_searches import KeptSearch
@@ -142,7 +142,8 @@ def proved(folder: Path) -> object:
 
 def loaded(folder: Path) -> object:
     """The model itself; other tests read it once in a process, this one always."""
-    model = kept_model(modules.CHECKED, lambda sound: load_model(*modules.CHECKED, lazily=sound))
+    mark = mark_of(modules.CHECKED)
+    model = mark.left_on(load_model(*modules.CHECKED, lazily=mark.sound))
     return model.origin, [(fn.name, fn.params, fn.line) for fn in model.fns.values()]
 
 

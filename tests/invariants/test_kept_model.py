@@ -26,12 +26,13 @@ def compiled(fn: Fn) -> bool:
 def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lazily: list[bool] = []
 
-    def load(sound: bool) -> Model:
-        lazily.append(sound)
-        return load_model(*modules.CHECKED, lazily=sound)
+    def load() -> Model:
+        mark = kept_model.mark_of(modules.CHECKED)
+        lazily.append(mark.sound)
+        return mark.left_on(load_model(*modules.CHECKED, lazily=mark.sound))
 
-    first = kept_model.kept_model(modules.CHECKED, load)
-    second = kept_model.kept_model(modules.CHECKED, load)
+    first = load()
+    second = load()
     assert lazily == [False, True]
     assert first.origin == second.origin != ""
     assert all(compiled(fn) for fn in first.fns.values())
@@ -59,10 +60,10 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
 
     (mark,) = folder.iterdir()
     mark.write_bytes(b"?")
-    kept_model.kept_model(modules.CHECKED, load)
+    load()
     assert lazily == [False, True, False], "a mark that is none marks nothing"
     monkeypatch.setattr(kept_model, "RULES", ("model",))  # as if other sources had been read
-    assert kept_model.kept_model(modules.CHECKED, load).origin != first.origin
+    assert load().origin != first.origin
     assert lazily == [False, True, False, False]
 
 
@@ -76,5 +77,6 @@ def test_a_line_is_that_of_the_definition(folder: Path) -> None:
 def test_without_a_folder_the_model_is_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path / "file"))
-    model = kept_model.kept_model(modules.CHECKED, lambda sound: load_model(*modules.CHECKED, lazily=sound))
-    assert compiled(model.init)
+    mark = kept_model.mark_of(modules.CHECKED)
+    model = mark.left_on(load_model(*modules.CHECKED, lazily=mark.sound))
+    assert not mark.sound and compiled(model.init)

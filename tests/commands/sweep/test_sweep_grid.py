@@ -177,4 +177,4 @@ def test_packs_are_balanced_and_the_dearest_is_first() -> None:
 def test_the_estimate_is_of_the_right_order(scope: str, overrides: tuple[str, ...], counted: int) -> None:
     (point,) = make_grid(Selection("kip_full", scope, overrides), ("elr_enabled=true",), None).points
     assert point.selected is not None
-    assert abs(math.log10(point.selected.estimated_states / counted)) < 0.5
+    assert abs(math.log10(point.selected.before.states / counted)) < 0.5
