@@ -78,10 +78,16 @@ def tried(config: Config) -> tuple[str, ...]:
     return (*counted, *(words for name, words in NETWORK.items() if _happens(config, name)))
 
 
-def not_tried(config: Config) -> tuple[str, ...]:
-    """Return the events that it leaves out."""
-    left = [event.many for name, event in EVENTS.items() if not _most(config, name)]
-    return (*left, *(words for name, words in NETWORK.items() if not _happens(config, name)))
+def not_tried(config: Config, danger: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the events that it leaves out, the most dangerous first. danger: the number of findings that need each."""
+    left = {name: event.many for name, event in EVENTS.items() if not _most(config, name)}
+    left |= {name: words for name, words in NETWORK.items() if not _happens(config, name)}
+    return tuple(left[name] for name in sorted(left, key=lambda name: -danger.get(name, 0)))
+
+
+def allowed(config: Config) -> tuple[str, ...]:
+    """Return the names of the events that a search of the configuration tries."""
+    return (*(name for name in EVENTS if _most(config, name)), *(name for name in NETWORK if _happens(config, name)))
 
 
 def missing(config: Config, other: Config) -> tuple[str, ...]:

@@ -113,9 +113,9 @@ class PartitionModel(DeclaredModel):
 
     def extent(self, variant: str, config: Config) -> Extent:
         from elrcheck.catalogue.events import not_tried, tried
-        from elrcheck.catalogue.evidence.outside import findings_outside
+        from elrcheck.catalogue.evidence.outside import danger, findings_outside
 
-        return Extent(tried(config), not_tried(config), findings_outside(variant, config))
+        return Extent(tried(config), not_tried(config, danger(variant)), findings_outside(variant, config))
 
     def vacuous(self, config: Config, unreached: Collection[str]) -> str | None:
         """Where producers write and no write is ever acknowledged, the verdict shows little."""

@@ -169,6 +169,7 @@ class Extent(Record, frozen=True):
 
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]
+    """Those that most findings need come first."""
     findings: tuple[FindingOutside, ...] = ()
     """Findings of the release that the search cannot meet, those with the fewest missing events first."""
     no_effect: tuple[str, ...] = ()

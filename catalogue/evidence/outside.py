@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.configured import partition_config
-from elrcheck.catalogue.events import missing
+from elrcheck.catalogue.events import allowed, missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.model.config import Config
 from elrcheck.results.check_report import FindingOutside
@@ -20,13 +22,23 @@ def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]
     None for a variant that is no release. A finding whose events are all within the budgets is left out, as
     its own search may differ in sizes: whether it shows is for the search to say.
     """
-    name = next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
     findings = []
-    for finding, searched in _searched(name):
+    for finding, searched in _searched(_released(variant)):
         needs = missing(config, searched)
         if needs:
             findings.append((len(needs), finding, needs))
     return tuple(FindingOutside(finding, *_title_and_loss(finding), needs) for _, finding, needs in sorted(findings))
+
+
+def danger(variant: str) -> Mapping[str, int]:
+    """Return event -> the number of findings whose recorded search needs it, in this release or else the newest."""
+    searched = _searched(_released(variant) or RELEASED[-1].name)
+    return Counter(event for _, config in searched for event in allowed(config))
+
+
+def _released(variant: str) -> str | None:
+    """Return the name of a variant that stands for releases; None for any other."""
+    return next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Topics of a Terraform file: resources `kafka_topic` of the provider Mongey/kafka, as far as they are literal.
+"""Topics of a Terraform file: `kafka_topic` of Mongey/kafka and `aiven_kafka_topic`, as far as they are literal.
 
     resource "kafka_topic" "orders" {
       name               = "orders"
@@ -9,11 +9,14 @@
       }
     }
 
-A setting that decides and is no literal is named with its line, and its topic left out. A resource whose name is an
-expression, or that stands for several topics, goes by its address.
+A setting that decides and is no literal is named with its line, and its topic left out; so is a topic of another
+provider. A resource whose name is an expression, or that stands for several topics, goes by its address.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from elrcheck.kafka.topics.described import (
     MIN_ISR,
@@ -26,8 +29,36 @@ from elrcheck.kafka.topics.described import (
 )
 from elrcheck.kafka.topics.hcl import Attribute, Expression, HclBlock, HclFault, Value, read_blocks
 
-RESOURCE = "kafka_topic"
-ARGUMENTS = frozenset({"name", "partitions", "replication_factor", "managed_replication_factor", "config"})
+
+class TopicResource(NamedTuple):
+    """The names that a provider gives to what a topic has. Settings are in a block if `blocks`, else in a map.
+
+    others: arguments and blocks that do not matter here.
+    """
+
+    name: str
+    factor: str
+    blocks: bool
+    others: frozenset[str]
+
+    @property
+    def arguments(self) -> frozenset[str]:
+        return self.others | {self.name, "partitions", self.factor, *([] if self.blocks else ["config"])}
+
+    @property
+    def inner(self) -> frozenset[str]:
+        return frozenset({"config", "tag"} if self.blocks else ())
+
+
+RESOURCES = {
+    "kafka_topic": TopicResource("name", "replication_factor", False, frozenset({"managed_replication_factor"})),
+    "aiven_kafka_topic": TopicResource(
+        "topic_name",
+        "replication",
+        True,
+        frozenset({"project", "service_name", "termination_protection", "owner_user_group_id", "topic_description"}),
+    ),
+}
 OF_TERRAFORM = frozenset({"count", "for_each", "depends_on", "provider", "lifecycle", "timeouts", "provisioner"})
 """Arguments and blocks that every resource may have."""
 
@@ -38,8 +69,13 @@ def read_terraform(text: str) -> Described:
     unread: list[str] = []
     try:
         for block in read_blocks(text):
-            if block.kind == "resource" and block.labels[:1] == (RESOURCE,):
-                _read(block, topics, unread)
+            if block.kind != "resource" or not block.labels or not block.labels[0].endswith("kafka_topic"):
+                continue
+            if (resource := RESOURCES.get(block.labels[0])) is not None:
+                _read(block, resource, topics, unread)
+            else:
+                known = " and ".join(RESOURCES)
+                unread.append(f"line {block.line}: {'.'.join(block.labels)}: only {known} are read")
     except HclFault as fault:
         unread.append(f"line {fault.line}: {fault}; the rest of the file is not read")
     except RecursionError:
@@ -47,18 +83,18 @@ def read_terraform(text: str) -> Described:
     return Described(tuple(topics), {}, tuple(unread))
 
 
-def _read(block: HclBlock, topics: list[TopicDescription], unread: list[str]) -> None:
+def _read(block: HclBlock, resource: TopicResource, topics: list[TopicDescription], unread: list[str]) -> None:
     address = ".".join(block.labels)
     for name, attribute in block.attributes.items():
-        if name not in ARGUMENTS | OF_TERRAFORM:
+        if name not in resource.arguments | OF_TERRAFORM:
             unread.append(f"line {attribute.line}: {address}: unknown argument `{name}`")
     unread += [
         f"line {inner.line}: {address}: unknown block `{inner.kind}`"
         for inner in block.blocks
-        if inner.kind not in OF_TERRAFORM
+        if inner.kind not in resource.inner | OF_TERRAFORM
     ]
     try:
-        topics.append(_topic(block, address))
+        topics.append(_topic(block, resource, address))
     except _NotUnderstoodInHcl as fault:
         unread.append(f"line {fault.line}: {address}: {fault}")
 
@@ -69,28 +105,40 @@ class _NotUnderstoodInHcl(NotUnderstood):
         self.line = line
 
 
-def _topic(block: HclBlock, address: str) -> TopicDescription:
+def _topic(block: HclBlock, resource: TopicResource, address: str) -> TopicDescription:
     if len(block.labels) != 2:
         raise _NotUnderstoodInHcl(block.line, "a resource has a type and a name")
-    topic = TopicDescription(_name(block, address), line=block.line)
-    if (factor := block.attributes.get("replication_factor")) is not None:
-        topic.replication_factor = _count(factor, "replication_factor")
+    topic = TopicDescription(_name(block, resource, address), line=block.line)
+    if (factor := block.attributes.get(resource.factor)) is not None:
+        topic.replication_factor = _count(factor, resource.factor)
     partitions = block.attributes.get("partitions")
     topic.single = partitions is not None and partitions.value == "1"
+    for name, value, line in _settings(block, resource):
+        if value is not None:
+            topic.configs[name] = _text(value, name, line)
+    return topic
+
+
+def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, Value, int]]:
+    """Yield the settings that decide, each with its value and its line."""
+    if resource.blocks:
+        for inner in block.blocks:
+            for name in (MIN_ISR, UNCLEAN) if inner.kind == "config" else ():
+                if (attribute := inner.attributes.get(name.replace(".", "_"))) is not None:
+                    yield name, *attribute
+        return
     config = block.attributes.get("config")
     if config is not None and config.value is not None:
         if not isinstance(config.value, dict):
             raise _NotUnderstoodInHcl(config.line, _no_literal("config", config.value))
         for name in (MIN_ISR, UNCLEAN):
-            if config.value.get(name) is not None:
-                topic.configs[name] = _text(config.value[name], name, config.line)
-    return topic
+            yield name, config.value.get(name), config.line
 
 
-def _name(block: HclBlock, address: str) -> str:
+def _name(block: HclBlock, resource: TopicResource, address: str) -> str:
     if "count" in block.attributes or "for_each" in block.attributes:
         return f"{address}[*]"
-    name = block.attributes.get("name")
+    name = block.attributes.get(resource.name)
     if name is None or isinstance(name.value, Expression):
         return address
     try:

@@ -9,7 +9,8 @@ LOST         F-20: The ELR keeps brokers that are no longer replicas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from elrcheck.report.document import (
     Block,
@@ -24,9 +25,10 @@ from elrcheck.report.document import (
     Sample,
     Sheet,
     Suite,
+    Table,
 )
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
-from elrcheck.report.documents.risk_document import settings_in_words, wrapped
+from elrcheck.report.documents.risk_document import settings_in_words, told_apart, wrapped
 from elrcheck.report.plain_words import several
 from elrcheck.results.finding_table import Level
 from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
@@ -41,18 +43,51 @@ NEAR: dict[NearMissKind, str] = {
     "below-min-isr": "an ISR below min.insync.replicas",
     "eligible-gone": "a broker that is eligible, and gone",
 }
+AUDITED = "audit"
+"""The name of the suite of flags."""
+WORST: tuple[Level, ...] = ("brokers", "classes", "model")
+MOST_TOPICS = 6
+"""Topics, and kinds of settings, that the text names without -v."""
 MOST_NEAR = 3
 """Near misses of a kind that the text shows."""
 MOST_FLAGS = 5
 """Flags of an audit that the text of an assessment shows."""
 
 
+class FindingOfGroups(NamedTuple):
+    """A finding, and the groups of settings that it applies to."""
+
+    finding: AssessedFinding
+    groups: tuple[AssessedGroup, ...]
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(topic for group in self.groups for topic in group.topics)
+
+
+def findings_together(report: AssessReport) -> tuple[FindingOfGroups, ...]:
+    """Return each finding once, the worst first."""
+    groups: dict[str, list[AssessedGroup]] = {}
+    findings: dict[str, AssessedFinding] = {}
+    for group in report.groups:
+        for finding in group.findings:
+            groups.setdefault(finding.finding, []).append(group)
+            findings[finding.finding] = finding
+    worst_first = sorted(findings.values(), key=lambda one: (one.severity != "loss", WORST.index(one.level)))
+    return tuple(FindingOfGroups(one, tuple(groups[one.finding])) for one in worst_first)
+
+
+def some_of(names: Sequence[str], most: int = MOST_TOPICS) -> str:
+    """Return the first of these names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
-    """Yield the findings of each group, then the audit. detail: below 0 only the verdict, above 0 the evidence."""
-    for number, group in enumerate(report.groups):
-        if number:
-            yield Line()
-        yield from _assessed_group(group, detail)
+    """Yield settings, findings, and the audit. detail: below 0 only the verdict, above 0 every finding in full."""
+    yield from _settings(report, detail)
+    if detail >= 0:
+        yield from _findings(report, detail)
     if report.looked_at and detail >= 0:
         yield Line()
         yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
@@ -77,8 +112,8 @@ def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
 
 def assessment_in_words(report: AssessReport) -> str:
     """Return in a line what is known to happen."""
-    findings = {finding.finding: finding for group in report.groups for finding in group.findings}
-    losses = [one for one in findings.values() if one.severity == "loss"]
+    findings = [one.finding for one in findings_together(report)]
+    losses = [one for one in findings if one.severity == "loss"]
     on_brokers = sum(one.level == "brokers" for one in losses)
     losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
     outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
@@ -88,19 +123,58 @@ def assessment_in_words(report: AssessReport) -> str:
     return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
 
 
-def _assessed_group(group: AssessedGroup, detail: int) -> Iterator[Block]:
-    yield Line(settings_in_words(group.settings), style="bold")
+def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
+    """Yield what the settings have in common, then each kind of settings with its topics."""
+    common, apart = told_apart([group.settings for group in report.groups])
+    topics = [topic for group in report.groups for topic in group.topics]
+    number = several(len(topics), "topic", written=f"{len(topics):,}")
+    kinds = f": {number}, {len(apart)} kinds of settings" if len(apart) > 1 else ""
+    yield Line(f"{common}{kinds}", style="bold")
     if detail < 0:
         return
-    yield from wrapped("topics", ", ".join(group.topics))
-    for note in group.notes:
+    most = None if detail > 0 else MOST_TOPICS
+    if len(apart) == 1:
+        yield from wrapped("topics", some_of(topics, len(topics) if most is None else most))
+    else:
+        rows = [
+            (words, len(group.topics), some_of(group.topics, most or len(group.topics)))
+            for words, group in zip(apart[:most], report.groups, strict=False)
+        ]
+        yield Table(("settings", "topics", "which"), rows)
+        if most is not None and len(apart) > most:
+            yield Line(f"and {len(apart) - most} more kinds of settings, of less risk (-v lists them)")
+    for note in notes_together(report):
         yield from wrapped("note", note)
-    for finding in group.findings:
+    yield Line()
+
+
+def notes_together(report: AssessReport) -> Iterator[str]:
+    """Yield each note once, with the topics that it is about unless it is about all."""
+    for note in dict.fromkeys(note for group in report.groups for note in group.notes):
+        about = [group for group in report.groups if note in group.notes]
+        topics = [topic for group in about for topic in group.topics]
+        yield note if len(about) == len(report.groups) else f"{some_of(topics)}: {note}"
+
+
+def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
+    """Yield losses that brokers showed in full, and every other finding in a line, but with -v."""
+    every, in_a_line = sum(len(group.topics) for group in report.groups), 0
+    for finding, groups in (together := findings_together(report)):
         label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
-        yield from wrapped(label, f"{finding.finding}: {finding.title}")
-        yield from wrapped("  happens", finding.happens)
-        yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
-        yield from wrapped("  do", finding.remedy)
+        full = detail > 0 or (finding.severity == "loss" and finding.level == "brokers")
+        in_a_line += not full
+        seen = "" if full or finding.level == "brokers" else f" ({SEEN[finding.level]})"
+        yield from wrapped(label, f"{finding.finding}: {finding.title}{seen}")
+        if len(groups) < len(report.groups):
+            topics = [topic for group in groups for topic in group.topics]
+            yield from wrapped("  topics", f"{len(topics):,} of {every:,}: {some_of(topics)}")
+        if full:
+            yield from wrapped("  happens", finding.happens)
+            yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
+            yield from wrapped("  do", finding.remedy)
+    if in_a_line:
+        first = next(one.finding.finding for one in reversed(together))
+        yield Line(f"-v, or `elrcheck show {first}`, says what has to happen and what to do")
 
 
 def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -148,7 +222,7 @@ def assess_sheet(report: AssessReport) -> Sheet:
         for group in report.groups
     ]
     if report.flags:
-        suites.append(Suite("audit", tuple(map(flag_case, report.flags))))
+        suites.append(Suite(AUDITED, tuple(map(flag_case, report.flags))))
     notes = tuple(f"Not read: {line}" for line in report.unread)
     return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report))
 

@@ -42,6 +42,8 @@ PLAIN = str.maketrans("“”", '""')
 """Quotation marks that every stream can print."""
 FEW_PROPERTIES = 12
 """A model with more of them has its properties and actions counted, and listed with -v."""
+MOST_NOT_TRIED = 5
+"""Events that the scope leaves out and the text names without -v."""
 MOST_FINDINGS = 3
 """Findings outside the scope that are named with their events; of the others only the ids."""
 
@@ -175,7 +177,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
         keys = ", or a key was outside the map" if "[" in overflow.leaf else ""
         yield Labelled("overflow", f"{steps}{keys}: it needs a guard, or its type more room")
     if report.extent is not None:
-        yield from _extent(report.extent)
+        yield from _extent(report.extent, detail)
     if detail >= 0:
         yield from number_blocks(report)
     yield Labelled("run", report.run_dir)
@@ -197,10 +199,12 @@ def _counted(report: CheckReport) -> Iterator[Block]:
     yield Labelled("undecided", f"{len(undecided)} of these" if undecided else None)
 
 
-def _extent(extent: Extent) -> Iterator[Block]:
+def _extent(extent: Extent, detail: int) -> Iterator[Block]:
     """Yield what was tried and what was not: a verdict is about nothing else."""
     yield Labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
-    yield Labelled("not tried", ", ".join(extent.not_tried))
+    named = extent.not_tried[: None if detail > 0 else MOST_NOT_TRIED]
+    left = len(extent.not_tried) - len(named)
+    yield Labelled("not tried", ", ".join(named) + (f", and {left} more (-v lists them)" if left else ""))
     for outside in extent.findings[:MOST_FINDINGS]:
         yield Labelled("known", f"{outside.finding} needs {' and '.join(outside.needs)}: {outside.title}")
     more = [outside.finding for outside in extent.findings[MOST_FINDINGS:]]

@@ -64,20 +64,21 @@ def settings_in_words(settings: RiskSettings) -> str:
 def difference_table(report: RiskReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return head and rows of the table of what differs: a column for each group of settings."""
     rows = [(each.outcome, each.words, each.here, *each.there) for each in report.differences]
-    return ("outcome", "events", *_labels([part.settings for part in report.parts])), rows
+    return ("outcome", "events", *told_apart([part.settings for part in report.parts])[1]), rows
 
 
-def _labels(settings: Sequence[RiskSettings]) -> list[str]:
-    """Return each of several settings by what not all of them have in common."""
+def told_apart(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
+    """Return what several settings have in common, and each of them by the rest."""
     texts = [settings_in_words(each).split(", ") for each in settings]
     common = frozenset(texts[0]).intersection(*texts)
-    return [", ".join(part for part in text if part not in common) or "the same" for text in texts]
+    apart = [", ".join(part for part in text if part not in common) or "the same" for text in texts]
+    return ", ".join(part for part in texts[0] if part in common), apart
 
 
 def verdict_in_words(report: RiskReport) -> str:
     """Return the verdict about the topic in a few words; of several groups of settings, whose it is."""
     if len(report.parts) > 1 and report.verdict in WORDS:
-        labels = _labels([part.settings for part in report.parts])
+        _, labels = told_apart([part.settings for part in report.parts])
         whose = [label for label, part in zip(labels, report.parts, strict=True) if part.verdict == report.verdict]
         return f"{WORDS[report.verdict]}: {'; '.join(whose)}"
     if report.verdict == "safe":

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.assess_document import NEAR, span_in_words, titles_of
+from elrcheck.report.documents.assess_document import (
+    AUDITED,
+    NEAR,
+    findings_together,
+    notes_together,
+    some_of,
+    span_in_words,
+    titles_of,
+)
 from elrcheck.report.documents.risk_document import (
     WORDS,
     causes_in_words,
     difference_table,
     reach_in_words,
     settings_in_words,
+    told_apart,
 )
 from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
@@ -19,6 +28,9 @@ from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in")
+ASSESSED = ("finding", "outcome", "title", "happens", "shown", "what to do", "topics")
+MOST_NAMED = 50
+"""Topics of one kind of settings that a page names; the JSON report has all."""
 
 
 def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
@@ -41,8 +53,40 @@ def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
 
 
 def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]:
-    """Return a part for each group of settings and the flags, then near misses and what cannot be seen."""
-    parts = list(case_parts(report, document))
+    """Return the findings, the settings with their topics, and what the audit shows and cannot see."""
+    together = findings_together(report)
+    several = len(report.groups) > 1
+    findings = tuple(
+        (
+            one.finding.finding,
+            "lost" if one.finding.severity == "loss" else "unavailable",
+            one.finding.title,
+            one.finding.happens,
+            one.finding.evidence,
+            one.finding.remedy,
+            *([f"{len(one.topics):,}: {some_of(one.topics)}"] if several else []),
+        )
+        for one in together
+    )
+    head = ASSESSED if several else ASSESSED[:-1]
+    common, apart = told_apart([group.settings for group in report.groups])
+    rows = tuple(
+        (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), group.place or "")
+        for words, group in zip(apart, report.groups, strict=True)
+    )
+    about = tuple(("note", note) for note in notes_together(report))
+    grids = [Grid("Findings", head, findings)] if findings else []
+    if any(group.topics for group in report.groups):
+        grids.append(Grid("Topics", ("settings", "topics", "which", "defined at"), rows))
+    parts = [PagePart("known", common, about, grids=tuple(grids))]
+    parts += [part for part in case_parts(report, document) if part.name == AUDITED]
+    if beside := _beside_flags(report):
+        parts.append(PagePart("near", "Beside the flags", grids=beside))
+    return parts
+
+
+def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
+    """Return near misses, and what cannot be seen."""
     near = tuple(
         (f"{each.topic}-{each.partition}", NEAR[kind.kind], each.message, span_in_words(each))
         for kind in report.near_misses
@@ -57,9 +101,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         titles = titles_of(report)
         rows = tuple((each.finding, titles[each.finding], each.shows) for each in report.invisible)
         grids.append(Grid("Cannot be seen here", ("finding", "title", "what there is instead of a sign"), rows))
-    if grids:
-        parts.append(PagePart("near", "Beside the flags", grids=tuple(grids)))
-    return parts
+    return tuple(grids)
 
 
 def _part(key: str, part: RiskPart) -> PagePart:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
-SCRIPTS = ("trace.js", "report.js", "states.js")
+SCRIPTS = ("trace.js", "report.js", "states.js", "tables.js")
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 

@@ -95,6 +95,28 @@ def test_a_thousand_topics_are_read(tmp_path: Path) -> None:
     assert [len(group.topics) for group in assess("4.1", topics=(file,)).groups] == [500, 500]
 
 
+def test_of_many_topics_each_finding_is_printed_once(invoke: Invoke, tmp_path: Path) -> None:
+    settings = (
+        "min.insync.replicas=1,unclean.leader.election.enable=true",
+        "min.insync.replicas=2",
+        "min.insync.replicas=4",
+    )
+    lines = [f"Topic: t{n}\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: {settings[n % 3]}" for n in range(900)]
+    file = tmp_path / "topics.txt"
+    file.write_text("\n".join(lines))
+    question = ("assess", "--kafka", "4.3", "--topics", str(file))
+    _, out, _ = invoke(*question)
+    ids = [line.split()[1] for line in out.splitlines() if line.startswith(("LOST  ", "UNAVAILABLE"))]
+    assert len(ids) == len(set(ids)) > 10 and {"F-20:", "F-51:", "F-62:"} <= set(ids)
+    assert out.startswith("Kafka 4.3.1, replication factor 3, acks=all, ELR on: 900 topics, 3 kinds of settings\n")
+    assert "  topics     300 of 900: t0, t3, t6, t9, t12, t15 and 294 more" in out, "F-62 needs unclean elections"
+    assert "t2, t5, t8, t11, t14, t17 and 294 more: min.insync.replicas 4 of 3 replicas: no write with" in " ".join(
+        out.split()
+    )
+    assert len(out.splitlines()) < 120 and "t899" not in out and "t899" in invoke(*question, "-v")[1]
+    assert out.count("  do ") < invoke(*question, "-v")[1].count("  do "), "an outage is in a line"
+
+
 @pytest.mark.parametrize(("fail_on", "code"), [("loss", 1), ("outage", 1), ("flag", 0), ("never", 0)])
 def test_what_fails(fail_on: str, code: int, invoke: Invoke) -> None:
     assert invoke("assess", "--kafka", "4.1", "--fail-on", fail_on)[0] == code

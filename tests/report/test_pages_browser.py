@@ -8,13 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.report.formats import render
 from elrcheck.results.any_report import Report
 from support.axe import MISSING_AXE, violations
 from support.browser import MISSING, Browser
 from support.html_pages import width
-from support.page_samples import DRAWN, PAGES, SEVERAL, SWEEP
+from support.page_samples import AUDIT, DRAWN, PAGES, SEVERAL, SWEEP
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 KINDS: dict[str, Report] = {**PAGES, "graph": DRAWN}
@@ -82,6 +83,26 @@ def test_everything_is_reached_with_the_keyboard(browser: Browser, tmp_path: Pat
     browser.press("details.fold > summary", " ")
     assert browser.run("return document.querySelector('details.fold').open") is True
     assert browser.messages() == []
+
+
+def test_a_table_is_sorted_and_filtered_with_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    offsets = (90, 5, 100, 7, 20, 3, 8, 60, 11)
+    flags = tuple(replace(AUDIT.flags[0], offset=offset, topic=f"t{n}") for n, offset in enumerate(offsets))
+    page = tmp_path / "flags.html"
+    page.write_text(render(replace(AUDIT, flags=flags), "html"), encoding="utf-8")
+    browser.emulate(390, 844)
+    browser.open(page)
+    table = "[aria-label^='Flags']"
+    rows = f'return [...document.querySelectorAll("{table} tbody tr:not([hidden]) th")].map(cell => +cell.textContent)'
+    for key, order in (("\ue007", sorted(offsets)), (" ", sorted(offsets, reverse=True)), (" ", list(offsets))):
+        browser.press(f"{table} thead button", key)
+        assert browser.run(rows) == order
+    field = f"p.filter:has(+ {table})"
+    browser.press(f"{field} input", "T3 low")
+    assert browser.run(rows) == [7] and browser.text(f"{field} [role=status]") == "1 of 9 rows"
+    browser.press(f"{field} input", "x")
+    assert browser.run(rows) == [] and browser.text(f"{field} [role=status]") == "0 of 9 rows"
+    assert width(browser) == (390, 390) and browser.messages() == []
 
 
 def test_a_graph_fits_its_box_and_its_state_is_in_the_address(browser: Browser, tmp_path: Path) -> None:

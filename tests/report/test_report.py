@@ -295,6 +295,9 @@ def test_a_verdict_says_what_was_tried() -> None:
         assert "known     F-20 needs 2 fencings and 1 reassignment: The ELR keeps ghosts" in lines
         assert "and outside this scope as well: F-23, F-24 (`elrcheck show F-23`)" in lines
         assert "no effect min_isr=2: the search is the same without it" in lines
+    seven = structs.replace(CHECK, extent=Extent((), tuple("abcdefg")))
+    assert "not tried a, b, c, d, e, and 2 more (-v lists them)" in text_of(seven)
+    assert "not tried a, b, c, d, e, f, g\n" in text_of(seven, 1)
     bare = structs.replace(CHECK, extent=Extent((), ("orderly stops",)))
     assert "tried     no disturbance at all" in text_of(bare)
 

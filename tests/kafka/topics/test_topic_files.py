@@ -86,6 +86,28 @@ def test_topics_of_terraform() -> None:
     ]
 
 
+def test_topics_of_aiven_and_those_of_a_provider_that_is_not_read() -> None:
+    aiven = """\
+resource "aiven_kafka_topic" "orders" {
+  project      = "p"
+  service_name = "s"
+  topic_name   = "orders"
+  partitions   = 6
+  replication  = 3
+  config {
+    min_insync_replicas            = 2
+    unclean_leader_election_enable = true
+    retention_ms                   = 1
+  }
+  tag { key = "k" }
+}
+"""
+    assert groups(read_terraform(aiven)) == [(3, 2, True, False, ("orders",))]
+    confluent = read_terraform(f'{aiven}resource "confluent_kafka_topic" "pay" {{\n  topic_name = "pay"\n}}\n')
+    assert [topic.name for topic in confluent.topics] == ["orders"]
+    assert confluent.unread == ("line 14: confluent_kafka_topic.pay: only kafka_topic and aiven_kafka_topic are read",)
+
+
 def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
     settings, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
     assert [each.names for each in settings] == [("orders",)]
