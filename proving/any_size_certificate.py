@@ -16,7 +16,7 @@ from elrcheck.proof.any_size.text import AnySizeText
 from elrcheck.proof.certificate import IMPLICATION, IMPOSSIBLE, INITIATION, CertifiedGoal, Choices, step_file
 from elrcheck.proof.obligations import TYPES
 from elrcheck.proving.certificate_parts import CertificatePart
-from elrcheck.proving.certify import Claim, write_certificate
+from elrcheck.proving.certify import CertifiedClaim, write_certificate
 from elrcheck.proving.verdicts import PhaseName
 from elrcheck.results.prove_report import ProveReport
 
@@ -91,7 +91,7 @@ def certify_any_size(folder: Path, proof: FinishedAnySize) -> None:
         for goal in part.goals
         if goal not in {cell.name for cell in certified}
     ]
-    claim = Claim(
+    claim = CertifiedClaim(
         report=proof.report,
         config=config_values(proof.system.config),
         source=proof.source,

@@ -73,7 +73,7 @@ def certify(folder: Path, proof: FinishedProof) -> None:
     text = SmtText(proof.prover, proof.chosen)
     cells = [(part, _cells(part, proof)) for part in parts(text, proof.goals)]
     prover, report = proof.prover, proof.report
-    claim = Claim(
+    claim = CertifiedClaim(
         report=report,
         config=config_values(prover.ts.config),
         source=proof.source,
@@ -87,7 +87,7 @@ def certify(folder: Path, proof: FinishedProof) -> None:
 
 
 @dataclass(frozen=True)
-class Claim:
+class CertifiedClaim:
     """What a manifest says beside the digests of its texts (see `Manifest`)."""
 
     report: ProveReport
@@ -101,7 +101,10 @@ class Claim:
 
 
 def write_certificate(
-    folder: Path, claim: Claim, premises: str, cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]]
+    folder: Path,
+    claim: CertifiedClaim,
+    premises: str,
+    cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]],
 ) -> None:
     """Write a certificate. One that is in the folder stays until the new one is complete on the same disk."""
     draft = folder / DRAFT
@@ -117,7 +120,10 @@ def write_certificate(
 
 
 def _write(
-    folder: Path, claim: Claim, premises: str, cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]]
+    folder: Path,
+    claim: CertifiedClaim,
+    premises: str,
+    cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]],
 ) -> None:
     report = claim.report
     shared = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, premises))

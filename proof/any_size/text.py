@@ -155,7 +155,7 @@ class _Symbols:
         if sort.kind() == z3.Z3_UNINTERPRETED_SORT:
             self.sorts.setdefault(sort.name(), sort)
 
-    def declarations(self, known: _Symbols) -> Iterator[str]:
-        """Yield a line for each sort and function, but those that are known."""
-        yield from (f"(declare-sort {flat(sort)} 0)" for name, sort in self.sorts.items() if name not in known.sorts)
-        yield from (flat(fn) for name, fn in self.functions.items() if name not in known.functions)
+    def declarations(self, earlier: _Symbols) -> Iterator[str]:
+        """Yield a line for each sort and function that was not declared earlier."""
+        yield from (f"(declare-sort {flat(sort)} 0)" for name, sort in self.sorts.items() if name not in earlier.sorts)
+        yield from (flat(fn) for name, fn in self.functions.items() if name not in earlier.functions)
