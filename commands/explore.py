@@ -59,7 +59,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     """Search and describe; raise UsageFault for unknown names or a graph that would be too large."""
     form = _format(request)
     selected = resolve(request.selection)
-    model = selected.whole_model()
+    model = selected.declared.whole()
     marked = form is not None or request.drawn
     marks = _marks(select_properties(model, request.properties)) if marked else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python

@@ -126,7 +126,7 @@ def _depth(depth: int | None) -> str:
 
 def _guards(selected: list[Selected]) -> Iterator[OneSidedGuard]:
     """Yield actions, and guards of shared actions, that only one model has."""
-    models = [{fn.name: guard_names(fn) for fn in each.whole_model().actions} for each in selected]
+    models = [{fn.name: guard_names(fn) for fn in each.declared.whole().actions} for each in selected]
     for number, side in enumerate(SIDES):
         own, other = models[number], models[1 - number]
         for action, guards in own.items():
@@ -141,7 +141,7 @@ def _traces(
 ) -> tuple[tuple[RefusedTrace, ...], str | None]:
     """Return the shortest trace of each that the other refuses, and the limit that ended the search."""
     progress.stage("comparing the programs")
-    models = [(each.checked_model(), each.config) for each in selected]
+    models = [(each.declared.checked(), each.config) for each in selected]
     programs = [lower(model, config, ()).program for model, config in models]
     if program_digest(programs[0]).system == program_digest(programs[1]).system:
         return tuple(RefusedTrace(side, "none", 0) for side in SIDES), None

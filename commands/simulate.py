@@ -35,7 +35,7 @@ WALKS = 100_000
 def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationReport:
     """Walk and report; raise UsageFault for unknown names."""
     selected = resolve(request.selection)
-    model = selected.whole_model()
+    model = selected.declared.whole()
     chosen = select_properties(model, request.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(

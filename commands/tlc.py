@@ -80,7 +80,7 @@ def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> t
 
 def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     selected = resolve(request.selection)
-    model = selected.checked_model()
+    model = selected.declared.checked()
     if request.symmetry:
         demand_renamings(model, selected.config)
     subject = SearchSubject(model, selected.config, model.checks, symmetry=request.symmetry)

@@ -46,18 +46,6 @@ class Selected:
         before = model.before_search(config)
         return cls(variant, scope, config, overrides, file, name, patch_applied(file), model, before)
 
-    def checked_model(self) -> Model:
-        """Return the model with its safety properties and witnesses."""
-        return self.declared.checked()
-
-    def whole_model(self) -> Model:
-        """Return the model with all its properties, including liveness."""
-        return self.declared.whole()
-
-    def proof_model(self) -> Model:
-        """Return the model with its properties and the lemmas that prove them."""
-        return self.declared.with_lemmas()
-
 
 def resolve(selection: Selection) -> Selected:
     """Resolve a selection: the variant's settings, overridden by the scope's, then by `--set`."""

@@ -82,7 +82,7 @@ class PropertyBench:
         self.question = question
         every = [resolve(replace(question.selection, scope=scope)) for scope in question.scopes]
         self.selected: Selected = every[0]
-        self.model = _with_properties(self.selected.whole_model(), question.properties)
+        self.model = _with_properties(self.selected.declared.whole(), question.properties)
         self.mutants = RuleMutants(self.model, bounds=self.selected.before.bounds)
         self.places = tuple(JudgingConfiguration(self.model, selected, question) for selected in every)
 

@@ -66,7 +66,7 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
 
 
 def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> ProveReport:
-    model = selected.proof_model()
+    model = selected.declared.with_lemmas()
     if selected.file is not None:
         _demand_for_any_model(request)
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]

@@ -41,7 +41,7 @@ def subject_of(path: Path | None, repro: str | None, named: NamedSelection, form
 def of_repro(repro: str, selection: Selection) -> Replayed:
     """Build the trace of an action-index path, and find the first property violated at its end."""
     selected = resolve(selection)
-    model = selected.checked_model()
+    model = selected.declared.checked()
     plain = PlainModel(model, selected.config)
     states, labels = [plain.initial()], list[Label]()
     for number, word in enumerate(repro.split("/") if repro else [], start=1):

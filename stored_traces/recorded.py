@@ -126,7 +126,7 @@ def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     about = root.get("#meta").value
     meta = about if isinstance(about, dict) else {}
     selected = resolve(named.over(_exported_selection(meta)))
-    model = selected.checked_model()
+    model = selected.declared.checked()
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), selected.config)
@@ -146,7 +146,7 @@ def _exported_selection(meta: Mapping[str, Any]) -> Selection:
 def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "counterexample", "state")
     selected = resolve(named.selection)
-    model = selected.checked_model()
+    model = selected.declared.checked()
     origin = TraceOrigin.of(selected, source=root.source.name, form="tlc-json")
     behaviour = read_tlc_json(root, model.state_ty, model.actions_by_name, FOREIGN, origin)
     here = root["counterexample"]["state"]
@@ -157,7 +157,7 @@ def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
 
 def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedStep]:
     selected = resolve(named.selection)
-    model = selected.checked_model()
+    model = selected.declared.checked()
     lines = text.splitlines()
     try:
         printed, loop = _first_trace(list(read_states(lines))), read_loop(lines)

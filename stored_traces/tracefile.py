@@ -122,7 +122,7 @@ def _left_out(origin: TraceOrigin, selection: Selection) -> str | None:
 def _loaded_frame(frame: _Frame, named: NamedSelection, missing: str | None) -> Loaded[Label]:
     root = frame.root
     selected = resolve(named.over(frame.origin.selection()))
-    model = selected.checked_model() if frame.loop is None else selected.whole_model()
+    model = selected.declared.checked() if frame.loop is None else selected.declared.whole()
     signatures = model.signatures
     behaviour = frame.decode(model.state_ty, signatures)
     _check_sizes(behaviour, root, model.state_ty, signatures, selected.config)

@@ -94,7 +94,7 @@ def selection_of(run: FindingRun | OtherSearch) -> Selection:
 def followed(recorded: FindingCounterexample) -> Replayed:
     """Return the counterexample as the plain model follows it, with what broke; raise Outdated if it does not."""
     selected = resolve(recorded.selection)
-    model = selected.checked_model() if recorded.loop is None else selected.whole_model()
+    model = selected.declared.checked() if recorded.loop is None else selected.declared.whole()
     stage = PlainModel(model, selected.config)
     states, labels = [stage.initial()], list[Label]()
     for number, call in enumerate(recorded.steps, start=1):

@@ -38,7 +38,7 @@ def walk_case(task: WalkTask) -> WalkAnswer:
     """Walk through one configuration; runs in a worker process. No property is judged."""
     started = time.monotonic()
     selected = task.job.selected()
-    program = lower(selected.whole_model(), selected.config, ()).program
+    program = lower(selected.declared.whole(), selected.config, ()).program
     met = walks_of(program, task.walk)
     return WalkAnswer(task.number, counts_of_walks(met), round(time.monotonic() - started, 3))
 

@@ -153,7 +153,7 @@ def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
     The walk stops early where there is no such step.
     """
     selected = resolve(named.selection)
-    model = selected.checked_model()
+    model = selected.declared.checked()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
     states, labels = [plain.initial()], list[Label]()
     for _ in range(depth):

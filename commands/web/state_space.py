@@ -56,7 +56,7 @@ class FollowedSpace:
         too_many = self.selected.declared.not_shown(self.config)
         if too_many is not None:
             raise too_many
-        self.model: Model = self.selected.checked_model()
+        self.model: Model = self.selected.declared.checked()
         try:
             self.plain = PlainModel(self.model, self.config)
             self.starts = tuple(dict.fromkeys(self.plain.starts))

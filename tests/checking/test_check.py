@@ -229,7 +229,7 @@ def test_reduced_is_smaller_and_finds_the_same(tmp_path: Path) -> None:
 def test_the_time_budget_pays_for_the_compilation_too() -> None:
     """The search stops at once if compiling has taken all of it, and the report has the limit as it was given."""
     selected = resolve(Selection("kip_full", "two-brokers"))
-    model = selected.whole_model()
+    model = selected.declared.whole()
     checks = select_properties(model, ("P-1",), liveness=False)
     for spent, reason in ((61.0, "--time-budget 60s"), (60.0 - AFTERWARDS + 0.1, "--time-budget 60s"), (0.0, None)):
         subject = SearchSubject(model, selected.config, checks, started=time.monotonic() - spent)

@@ -43,17 +43,17 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(("variant", "scope"), KAFKA)
 def test_the_copy_is_the_same_program(copy: Path, variant: str, scope: str) -> None:
     selected = resolve(Selection(variant, scope, model=copy))
-    model = selected.whole_model()
+    model = selected.declared.whole()
     program = lower(model, selected.config, model.checks).program
     assert numbered_digest(program).startswith(KAFKA[variant, scope])
 
 
 def test_it_has_the_lemmas_variants_scopes_and_defaults_of_kafkas_partition(copy: Path) -> None:
     mine, kafka = resolve(Selection(model=copy)), resolve(Selection())
-    names = [fn.name for fn in kafka.proof_model().lemmas]
-    assert names and [fn.name for fn in mine.proof_model().lemmas] == names
-    liveness = [fn.ident for fn in kafka.whole_model().leads_to]
-    assert liveness and [fn.ident for fn in mine.whole_model().leads_to] == liveness
+    names = [fn.name for fn in kafka.declared.with_lemmas().lemmas]
+    assert names and [fn.name for fn in mine.declared.with_lemmas().lemmas] == names
+    liveness = [fn.ident for fn in kafka.declared.whole().leads_to]
+    assert liveness and [fn.ident for fn in mine.declared.whole().leads_to] == liveness
     assert (mine.variant, mine.scope) == (kafka.variant, kafka.scope) == ("kip_full", "three-brokers")
     assert vars(mine.config) == {name: getattr(mine.config, name) for name in vars(kafka.config)}
 
@@ -71,7 +71,7 @@ def test_nothing_in_it_is_of_the_installed_model(copy: Path) -> None:
     text = "".join(file.read_text() for file in copy.rglob("*.py"))
     assert "elrcheck.lang" in text
     assert not [word for word in ("elrcheck.model", "elrcheck.invariants", "elrcheck.catalogue") if word in text]
-    model = resolve(Selection(model=copy)).whole_model()
+    model = resolve(Selection(model=copy)).declared.whole()
     files = {Path(fn.file).resolve() for fn in (*model.actions, *model.always, *model.fns.values())}
     assert all(file.is_relative_to(copy.resolve()) for file in files)
     assert copy.resolve() in {folder.resolve() for folder in folders_of_models()}

@@ -111,7 +111,7 @@ def shortest(has: PlainModel, refuses: PlainModel, most: int) -> int | None:
 def compared(a: Path, b: Path, **settings: int) -> tuple[tuple[RefusedTrace, ...], list[PlainModel]]:
     overrides = tuple(f"{name}={value}" for name, value in settings.items())
     selected = [resolve(Selection(model=file, overrides=overrides)) for file in (a, b)]
-    pairs = [(each.checked_model(), each.config) for each in selected]
+    pairs = [(each.declared.checked(), each.config) for each in selected]
     plain = [PlainModel(model, config) for model, config in pairs]
     steps = compared_steps(*(lower(model, config, ()).program for model, config in pairs))
     two = TwoModels(plain[0], plain[1], TraceLimits(10_000, None, 60.0), steps)

@@ -122,7 +122,7 @@ def test_a_search_is_inconclusive(value: str, key: str, at: str, tmp_path: Path)
     file.write_text(replaced(file.read_text(), *GUARDED, 1))
     guarded = elrcheck.check(model=file)
     selected = resolve(Selection(model=file))
-    plain = search(selected.whole_model(), selected.config)
+    plain = search(selected.declared.whole(), selected.config)
     assert guarded.verdict == "holds" and not guarded.search.overflows
     assert (guarded.search.generated, guarded.search.distinct) == (plain.generated, plain.distinct)
 

@@ -93,7 +93,7 @@ def test_every_scope_is_searched_whole(case: tuple[str, str]) -> None:
 def test_plain_python_and_both_compiled_engines_count_the_same(case: tuple[str, tuple[str, ...]]) -> None:
     scope, overrides = case
     selected = resolve(Selection(variant="code_4_3", scope=scope, overrides=overrides, model=MODEL))
-    plain = search(selected.whole_model(), selected.config)
+    plain = search(selected.declared.whole(), selected.config)
     for engine in ("local", "numpy"):
         settings = selected.overrides
         counted = elrcheck.check(model=MODEL, variant="code_4_3", scope=scope, settings=settings, engine=engine).search

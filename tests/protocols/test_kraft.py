@@ -99,7 +99,7 @@ def _run(steps: tuple[tuple[Any, ...], ...], waits: bool = True) -> dict[str, bo
             epoch, leader = arguments[1]
             arguments[1] = rules["Elected"](epoch=epoch, leader=leader)
         state = rules[action](c, state, *arguments)
-    always = {fn.ident: fn for fn in selected.whole_model().always}
+    always = {fn.ident: fn for fn in selected.declared.whole().always}
     return {ident: rules[fn.name](c, state) for ident, fn in always.items() if len(fn.states) == 1}
 
 

@@ -122,7 +122,7 @@ def test_all_engines_count_what_others_counted(case: tuple[str, tuple[str, ...]]
         counted = elrcheck.check(model=file, settings=selected.overrides, engine=engine).search
         assert (counted.generated, counted.distinct, counted.diameter) == counts, engine
     if counts[0] < 2_000_000:
-        plain = search(selected.whole_model(), selected.config)
+        plain = search(selected.declared.whole(), selected.config)
         assert (plain.generated, plain.distinct, plain.diameter) == counts
 
 
@@ -345,6 +345,6 @@ def test_walks_begin_in_every_initial_state(invoke: Invoke) -> None:
 def test_every_protocol_has_its_counts_and_documents() -> None:
     assert {file.stem for file in protocol_files()} == {name for name, _ in COUNTS}
     for name in {name for name, _ in COUNTS}:
-        model = resolve(Selection(model=protocol(name))).whole_model()
+        model = resolve(Selection(model=protocol(name))).declared.whole()
         assert all(fn.doc for fn in (*model.actions, *model.checks))
         assert model.always and model.sometimes

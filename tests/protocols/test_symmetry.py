@@ -38,7 +38,7 @@ def test_up_to_names_there_are_as_many_states_as_tlc_counts() -> None:
     """One of each set of symmetric states is searched, as by TLC with SYMMETRY: generated, distinct, diameter."""
     selected = resolve(Selection(model=file_of("simplified_paxos")))
     config: Any = selected.config
-    plain = PlainModel(selected.whole_model(), config)
+    plain = PlainModel(selected.declared.whole(), config)
     namings = [
         dict(enumerate(order)) | {None: -1} for order in itertools.permutations(range(vars(config).get("values", 1)))
     ]

@@ -107,7 +107,7 @@ def proved(file: Path, seconds: float = SECONDS) -> ProveReport:
 
 def unbounded(name: str) -> Unbounded:
     selected = resolve(Selection(model=protocol(name)))
-    return Unbounded(selected.proof_model(), selected.config)
+    return Unbounded(selected.declared.with_lemmas(), selected.config)
 
 
 # ------------------------------------------------------------------------- what is proved
@@ -159,9 +159,8 @@ def test_a_cell_that_is_false_for_the_given_sizes_has_its_counterexample() -> No
     assert failing
     assert all(cell.failure is not None and cell.failure.replayed for cell in failing)
     selected = resolve(Selection(model=protocol("lock_with_history")))
-    initial = dict(
-        leaves(PlainModel(selected.proof_model(), selected.config).initial(), selected.proof_model().state_ty)
-    )
+    model = selected.declared.with_lemmas()
+    initial = dict(leaves(PlainModel(model, selected.config).initial(), model.state_ty))
     for failure in (cell.failure for cell in failing if cell.failure is not None):
         other = {path for path, value in failure.before.items() if initial.get(path) != value}
         assert set(failure.differs) == other
@@ -210,7 +209,7 @@ def test_a_fault_of_a_protocol_is_not_proved(fault: str, tmp_path: Path) -> None
     file = tmp_path / "edited.py"
     file.write_text(text.replace(before, after), encoding="utf-8")
     selected = resolve(Selection(model=file))
-    system = Unbounded(selected.proof_model(), selected.config)
+    system = Unbounded(selected.declared.with_lemmas(), selected.config)
     answers = [
         questions(system, step.premises, [*system.lemmas]).prove(goal, 1.0).proved
         for choice in every_choice(system)

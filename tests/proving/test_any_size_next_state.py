@@ -63,7 +63,7 @@ def assert_same(system: Unbounded, step: UnboundedStep) -> None:
 @pytest.mark.parametrize("name", ["two_phase", "ewd840", "paxos_voting", "chang_roberts"])
 def test_a_protocol_has_the_next_state_of_its_rules(name: str) -> None:
     selected = resolve(Selection(model=protocol(name)))
-    system = Unbounded(selected.proof_model(), selected.config)
+    system = Unbounded(selected.declared.with_lemmas(), selected.config)
     for choice in every_choice(system):
         step = UnboundedStep(system, choice)
         if step.possible:

@@ -137,7 +137,7 @@ def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
 def test_the_reading_agrees_with_plain_python(name: str) -> None:
     """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""
     selected = resolve(Selection(model=protocol(name)))
-    model, config = selected.proof_model(), selected.config
+    model, config = selected.declared.with_lemmas(), selected.config
     decided, states = 0, list(reached(PlainModel(model, config), 7, 12))
     for state in states:
         evaluator = AnySizeEvaluator(model, config)

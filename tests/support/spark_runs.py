@@ -82,7 +82,7 @@ def lowered(variant: str, scope: str, *overrides: str) -> Lowered:
 def lowered_protocol(file: Path) -> Lowered:
     """The model in a file, with its defaults."""
     selected = resolve(Selection(model=file))
-    model = selected.checked_model()
+    model = selected.declared.checked()
     return lower(model, selected.config, model.checks)
 
 

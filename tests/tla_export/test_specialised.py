@@ -74,7 +74,7 @@ def test_what_it_leaves_open_stays() -> None:
 
 def test_a_module_to_read_is_half_as_long_and_names_what_is_gone() -> None:
     selected = resolve(Selection("code_4_3", "three-brokers"))
-    model = selected.checked_model()
+    model = selected.declared.checked()
     reading, whole = (of(model, selected.config, "M") for of in (reading_text, spec_text))
     assert len(reading.tla.splitlines()) < 0.5 * len(whole.tla.splitlines())
     constants = re.findall(r"^    (\w+) = ", reading.constants, re.M)
@@ -101,7 +101,7 @@ def test_a_module_to_read_is_half_as_long_and_names_what_is_gone() -> None:
 def test_tlc_finds_the_same_states(variant: str, scope: str, settings: tuple[str, ...], tmp_path: Path) -> None:
     """All properties are checked too. Only the steps of actions that lead beyond the bound are fewer."""
     selected = resolve(Selection(variant, scope, settings))
-    model, config = selected.checked_model(), selected.config
+    model, config = selected.declared.checked(), selected.config
     expected, beyond = search(model, config), specialised(model, config).beyond
     spec = write_spec(model, config, tmp_path, "Reading", whole=False)
     violated = any(fn.ident in expected.first for fn in model.always)
