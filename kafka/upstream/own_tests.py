@@ -15,7 +15,15 @@ from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.maven import Dependency, MavenFailed, needed_jars
 from elrcheck.kafka.patched_jar import released_jar
 
-TEST_JARS = ("kafka-clients", "kafka-metadata", "kafka-raft", "kafka-server-common", "kafka-storage", "kafka_2.13")
+TEST_JARS = (
+    "kafka-clients",
+    "kafka-metadata",
+    "kafka-raft",
+    "kafka-server-common",
+    "kafka-storage",
+    "kafka-storage-api",
+    "kafka_2.13",
+)
 LIBRARIES = (
     Dependency("org.junit.platform", "junit-platform-console-standalone", "1.11.4"),
     Dependency("org.mockito", "mockito-core", "5.14.2"),
