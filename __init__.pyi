@@ -311,8 +311,7 @@ def risk(
         all of them.
     events: Combine only this event, by default all that the release knows.
     most: Combine up to this many events.
-    seconds: Time for all searches and their compilation, for each group of settings; the report follows in about
-        a second. What is open then is undecided, never safe (seconds).
+    seconds: Time for each group of settings. What is open then is undecided, never safe (seconds).
     workers: Number of threads for a search, or processes for a proof.
     fresh: Search again what earlier runs have answered.
     run_dir: Folder for traces.

@@ -109,8 +109,7 @@ class RiskRequest:
     seconds: Annotated[
         float,
         Option(
-            "Time for all searches and their compilation, for each group of settings; the report follows in about a"
-            " second. What is open then is undecided, never safe.",
+            "Time for each group of settings. What is open then is undecided, never safe.",
             flags="--time-budget",
             kind="duration",
         ),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Literal
 
@@ -75,12 +75,16 @@ class KeptProgram(Record, frozen=True, array_like=True):
 
 
 def kept_lowering(
-    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None = None
+    model: Model,
+    config: ModelConfig,
+    properties: Sequence[Fn],
+    open_numbers: Mapping[str, int] | None = None,
+    between: Callable[[], object] = bool,
 ) -> Lowered:
     """Return what `lower` returns, from the store if an earlier run has left it there."""
     name = _name(model, config, properties, open_numbers or {})
     if not name:
-        return _lowered(model, config, properties, open_numbers)
+        return _lowered(model, config, properties, open_numbers, between)
     store = Store("programs", KeptProgram)
     entry = store.get(name)
     if entry is not None:
@@ -88,19 +92,23 @@ def kept_lowering(
             return _restored(entry.value, name, model, config, open_numbers or {})
         except (ValueError, LookupError, TypeError):
             store.refuse(name, "has a program that does not fit the model")
-    lowered = _lowered(model, config, properties, open_numbers)
+    lowered = _lowered(model, config, properties, open_numbers, between)
     lowered.name = name
     store.put(name, table_of(lowered))
     return lowered
 
 
 def _lowered(
-    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None
+    model: Model,
+    config: ModelConfig,
+    properties: Sequence[Fn],
+    open_numbers: Mapping[str, int] | None,
+    between: Callable[[], object],
 ) -> Lowered:
     """Return what `lower` returns; a run that finds its program in the store does not import it."""
     from elrcheck.lang.lowering.lower import lower
 
-    return lower(model, config, properties, open_numbers)
+    return lower(model, config, properties, open_numbers, between)
 
 
 def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0, quick: bool = True) -> Kernel:

@@ -18,7 +18,7 @@ largest one, and all its instances are tried. Where the largest value of a budge
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +40,7 @@ class KernelFamily:
 
     properties: the checks to carry, all `always` and `sometimes` by default. least: the numbers that stay
     open, each with its least value; by default every budget of the model, from 0. Any whole number that the
-    rules read may stay open, but the size of a sort; ValueError for others.
+    rules read may stay open, but the size of a sort; ValueError for others. between: see `lower`.
 
     A family may be used by one thread at a time. It holds no states between searches.
     """
@@ -53,11 +53,12 @@ class KernelFamily:
         *,
         least: Mapping[str, int] | None = None,
         cache: KernelCache | None = None,
+        between: Callable[[], object] = bool,
     ) -> None:
         names = dict.fromkeys(budgets_of(model), 0) if least is None else least
         self.model, self.widest = model, widest
         checks = model.checks if properties is None else properties
-        self.lowered: Lowered = kept_lowering(model, widest, checks, names)
+        self.lowered: Lowered = kept_lowering(model, widest, checks, names, between)
         self._cache = cache
 
     @cached_property

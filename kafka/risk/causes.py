@@ -145,10 +145,15 @@ def candidates(
     labels: Sequence[Label],
     ident: str,
     repairs: Sequence[RepairedRule],
+    between: Callable[[], object] = bool,
 ) -> list[RepairedRule]:
-    """Return the repairs that make the trace impossible, or end it without the violation."""
+    """Return the repairs that make the trace impossible, or end it without the violation.
+
+    between: called before each of them; it may raise to end this.
+    """
 
     def remains(repair: RepairedRule) -> bool:
+        between()
         repaired = plain(replace(config, **repair.knobs))
         fn = next(fn for fn in repaired.model.always if fn.ident == ident)
         return happens(repaired, labels, fn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,15 +28,30 @@ class EventResult:
 
 
 class EventSearch:
-    """One compiled model whose searches each allow other events. most: how often each may happen at most."""
+    """One compiled model whose searches each allow other events.
+
+    most: how often each may happen at most. between: see `lower`.
+    """
 
     def __init__(
-        self, model: Model, config: Config, budgets: Sequence[str], most: int, workers: int, cache: KernelCache | None
+        self,
+        model: Model,
+        config: Config,
+        budgets: Sequence[str],
+        most: int,
+        workers: int,
+        cache: KernelCache | None,
+        between: Callable[[], object] = bool,
     ) -> None:
         self.budgets, self.workers = tuple(budgets), workers
         widest: dict[str, Any] = dict.fromkeys(budgets, most)
         self.family = KernelFamily(
-            model, replace(config, **widest), model.always, least=dict.fromkeys(budgets, 0), cache=cache
+            model,
+            replace(config, **widest),
+            model.always,
+            least=dict.fromkeys(budgets, 0),
+            cache=cache,
+            between=between,
         )
 
     def search(self, allowed: Mapping[str, int], properties: Sequence[str], limits: Limits) -> EventResult:

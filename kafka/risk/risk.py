@@ -17,17 +17,17 @@ from elrcheck.base.errors import Interrupted
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.kafka.risk.event_kinds import in_words
 from elrcheck.kafka.risk.event_order import fitting, suspects
 from elrcheck.kafka.risk.event_sets import EventSets, contains
-from elrcheck.kafka.risk.risk_answer import Answerer, outside_findings
+from elrcheck.kafka.risk.risk_answer import Answerer, KnownRules, outside_findings
 from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of
-from elrcheck.lang.load import Model
+from elrcheck.kafka.risk.time_budget import Stopwatch, TimeBudget
 from elrcheck.results.risk.risk_report import (
     RiskAnswer,
     RiskDifference,
@@ -51,20 +51,23 @@ NOT_TRIED = (
 
 def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = ()) -> RiskReport:
     """Answer for each group of settings. Raises UsageFault for impossible settings, Interrupted by Ctrl-C."""
-    started = time.monotonic()
+    watch = Stopwatch()
     groups = [group_of(request) for request in requests]
     model = load_outcome_model()
     findings = packaged_findings()
+    rows = {row.finding: row for row in finding_table().rows}
+    known = KnownRules(model, findings, rows)
+    slowness, started, parts = watch.slowness(), watch.started, list[RiskPart]()
     with Interrupts() as stop:
-        parts = [
-            _answered(model, findings, group, request, progress, stop)
-            for group, request in zip(groups, requests, strict=True)
-        ]
+        for group, request in zip(groups, requests, strict=True):
+            clock = TimeBudget(request.seconds, started, slowness)
+            parts.append(_answered(known, group, request, clock, progress, stop))
+            started = time.monotonic()
     first, *others = parts
     verdicts = [part.verdict for part in parts]
     verdict = next(word for word in WORST_FIRST if word in verdicts)
     stored = any(answer.trace for part in parts for answer in part.answers)
-    whole = structs.asdict(first) | {"seconds": round(time.monotonic() - started, 3)}
+    whole = structs.asdict(first) | {"seconds": round(watch.seconds(), 3)}
     return RiskReport(
         **whole,
         verdict=verdict,
@@ -82,22 +85,22 @@ def _folder(request: RiskRequest) -> Path:
 
 
 def _answered(
-    model: Model,
-    findings: Sequence[Finding],
+    known: KnownRules,
     group: SettingsGroup,
     request: RiskRequest,
+    clock: TimeBudget,
     progress: Progress,
     stop: Interrupts,
 ) -> RiskPart:
     """Search and explain one group of settings."""
-    started = time.monotonic()
+    findings = known.findings
     names = [kind.name for kind in group.kinds]
     ways: dict[RiskOutcome, str] = {"lost": group.losses, "unavailable": STALL}
     suspected = suspects(findings, request.most)
     sets = EventSets(names, tuple(ways.values()), request.most, suspected, fitting(findings, group.config))
-    search = RiskSearch(model, group, sets, request, progress, stop)
+    search = RiskSearch(known.model, group, sets, request, clock, progress, stop)
     search.run()
-    answerer = Answerer(model, findings, group, search, _folder(request))
+    answerer = Answerer(known, group, search, _folder(request))
     smallest = [(outcome, events) for outcome, ident in ways.items() for events in sets.smallest(ident)]
     try:
         answers = answerer.answers(smallest, ways)
@@ -118,10 +121,10 @@ def _answered(
         safe_events=tuple(name for name in names if name not in involved),
         topics=group.topics,
         notes=group.notes,
-        outside=outside_findings(findings, group.settings, answers),
+        outside=outside_findings(known, group.settings, answers),
         searched=search.searched,
         states=search.states,
-        seconds=round(time.monotonic() - started, 3),
+        seconds=round(clock.passed(), 3),
         kept=search.origin,
     )
 

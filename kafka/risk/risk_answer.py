@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.declared.select import resolve
 from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
@@ -14,6 +15,7 @@ from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.kafka.risk.story import story
+from elrcheck.kafka.risk.time_budget import OutOfTime
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.model.state import State
@@ -37,16 +39,25 @@ BY_SETTING: Mapping[str, str] = {
 }
 
 
+NO_TIME = "the time was over before its cause was looked for; a longer --time-budget looks for it"
+
+
+class KnownRules(NamedTuple):
+    """The model, the findings, and by finding the evidence of them in each release."""
+
+    model: Model
+    findings: Sequence[Finding]
+    rows: Mapping[str, FindingRow]
+
+
 class Answerer:
     """Explains the breaking sets of one group of settings."""
 
-    def __init__(
-        self, model: Model, findings: Sequence[Finding], group: SettingsGroup, search: RiskSearch, folder: Path
-    ) -> None:
-        self.model, self.group, self.search, self.folder = model, group, search, folder
-        self.findings = {finding.id: finding for finding in findings}
-        self.rows = {row.finding: row for row in finding_table().rows}
-        self.repairs = repairs(group, findings)
+    def __init__(self, known: KnownRules, group: SettingsGroup, search: RiskSearch, folder: Path) -> None:
+        self.model, self.group, self.search, self.folder = known.model, group, search, folder
+        self.findings = {finding.id: finding for finding in known.findings}
+        self.rows = known.rows
+        self.repairs = repairs(group, known.findings)
 
     def answers(
         self, smallest: Sequence[tuple[RiskOutcome, Events]], ways: Mapping[RiskOutcome, str]
@@ -60,10 +71,14 @@ class Answerer:
                 continue
             too_many = outcome == "lost" and unclean(events, states)
             tried = [repair for repair in self.repairs if too_many or not repair.designed]
-            suspects[outcome, events] = candidates(self.search.plain, self.search.config(events), labels, ident, tried)
+            with contextlib.suppress(OutOfTime):
+                self.search.clock.demand()
+                suspects[outcome, events] = candidates(
+                    self.search.plain, self.search.config(events), labels, ident, tried, self.search.clock.demand
+                )
         shared = self._shared(suspects)
         answers = [
-            self._answer(outcome, events, ways[outcome], suspects.get((outcome, events), []), shared)
+            self._answer(outcome, events, ways[outcome], suspects.get((outcome, events)), shared)
             for outcome, events in smallest
         ]
         return tuple(sorted(answers, key=lambda answer: (answer.expected, answer.outcome != "lost")))
@@ -91,7 +106,7 @@ class Answerer:
         outcome: RiskOutcome,
         events: Events,
         ident: str,
-        suspected: Sequence[RepairedRule],
+        suspected: Sequence[RepairedRule] | None,
         shared: Mapping[str, Sequence[str]],
     ) -> RiskAnswer:
         labels, states = self.search.trace(events, ident)
@@ -99,6 +114,8 @@ class Answerer:
         if setting is not None:
             cause, designed = setting
             causes: tuple[RiskCause, ...] = (cause,)
+        elif suspected is None:
+            causes, designed = (RiskCause("unknown", NO_TIME),), False
         else:
 
             def prevents(knobs: Mapping[str, object], tried: Events, of: str) -> bool | None:
@@ -179,15 +196,14 @@ def _is_shown(row: FindingRow, level: str, release: str) -> bool:
 
 
 def outside_findings(
-    findings: Sequence[Finding], settings: RiskSettings, answers: Sequence[RiskAnswer]
+    known: KnownRules, settings: RiskSettings, answers: Sequence[RiskAnswer]
 ) -> tuple[OutsideFinding, ...]:
     """Return the findings that this release is known to have and that none of the answers shows."""
     named = {cause.finding for answer in answers for cause in answer.causes}
-    rows = {row.finding: row for row in finding_table().rows}
     return tuple(
         OutsideFinding(finding.id, finding.title, finding.lost, f"docs/findings/{finding.id}.md")
-        for finding in findings
+        for finding in known.findings
         if finding.id not in named
-        and any(_is_shown(rows[finding.id], level, settings.kafka) for level in ("model", *LEVELS))
+        and any(_is_shown(known.rows[finding.id], level, settings.kafka) for level in ("model", *LEVELS))
         and (settings.elr or "ELR on" not in finding.versions.replace("ELR on or off", ""))
     )

@@ -21,6 +21,7 @@ from elrcheck.kafka.risk.event_search import EventSearch
 from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer
 from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
 from elrcheck.kafka.risk.settings_group import SettingsGroup
+from elrcheck.kafka.risk.time_budget import OutOfTime, TimeBudget
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
@@ -55,11 +56,12 @@ class RiskSearch:
         group: SettingsGroup,
         sets: EventSets,
         request: RiskRequest,
+        clock: TimeBudget,
         progress: Progress,
         stop: Interrupts,
     ) -> None:
         self.model, self.group, self.sets = model, group, sets
-        self.request, self.progress, self.stop = request, progress, stop
+        self.request, self.clock, self.progress, self.stop = request, clock, progress, stop
         self.workers = request.workers or processors()
         self.cache = KernelCache()
         self.prevented: dict[str, bool | None] = {}
@@ -67,8 +69,8 @@ class RiskSearch:
         self._kernels: dict[str, EventSearch] = {}
         self._plain: dict[str, PlainModel] = {}
         self._followed: dict[tuple[Events, str], tuple[tuple[Label, ...], tuple[Any, ...]]] = {}
-        self._started, self._compiling = time.monotonic(), 0.0
-        """When the time begins that was given, and how long the model of all events took to compile."""
+        self._cut_short = False
+        """The time was over before the model of all events was compiled."""
         self._whole = f"{request.most} {' '.join(kind.name for kind in group.kinds)}"
         self._store, self._key = risk_store(request.fresh), risk_key(group.config)
         self.kept, self.origin = self._read_kept()
@@ -109,16 +111,17 @@ class RiskSearch:
         if all(not self.sets.undecided(ident) for ident in properties) or self._gave_up():
             return
         self.progress.stage("compiling the model")
-        before = time.monotonic()
-        kernel = self._kernel(self.group.config, tuple(kind.name for kind in self.group.kinds))
+        try:
+            kernel = self._kernel(self.group.config, tuple(kind.name for kind in self.group.kinds))
+        except OutOfTime:
+            self._cut_short = True
+            return
         started = time.monotonic()
-        self._compiling = started - before
-        deadline = self._started + SHARE * self.request.seconds
         total = len(self.sets.undecided(properties[0]))
         self.progress.stage("searching")
 
         def search(events: Events, properties: Sequence[str], briefly: bool) -> SetAnswer | None:
-            left = deadline - time.monotonic()
+            left = self.clock.left(SHARE)
             left = min(left, BRIEFLY * self.request.seconds) if briefly else left
             if left <= 0 or self.stop.wanted:
                 return None
@@ -129,6 +132,7 @@ class RiskSearch:
             self.searched += 1
             self.states += result.distinct
             broken = frozenset(result.traces)
+            self.clock.answers += len(broken)
             held = frozenset(properties) - broken if result.complete else frozenset()
             traces = {ident: self._steps(events, ident, states) for ident, states in result.traces.items()}
             return SetAnswer(broken, held, result.distinct, traces)
@@ -183,39 +187,34 @@ class RiskSearch:
         key = f"{sorted((name, str(value)) for name, value in knobs.items())} {' '.join(events)} {ident}"
         if self.prevented.get(key) is not None or (key in self.prevented and self._gave_up()):
             return self.prevented[key]
-        left = self._started + self.request.seconds - time.monotonic()
-        if left <= self._time_to_compile(repaired, kinds) or self.stop.wanted:
-            self.prevented[key] = None
+        self.prevented[key] = None
+        if self.stop.wanted:
             return None
         self.progress.stage("searching for causes")
-        kernel = self._kernel(repaired, tuple(kinds))
-        left = max(self._started + self.request.seconds - time.monotonic(), 0.0)
-        result = kernel.search(budgets_of(events), (ident,), Limits(time_budget=left, memory=MEMORY))
+        try:
+            self.clock.demand()
+            kernel = self._kernel(repaired, tuple(kinds))
+        except OutOfTime:
+            return None
+        limits = Limits(time_budget=max(self.clock.left(), 0.0), memory=MEMORY)
+        result = kernel.search(budgets_of(events), (ident,), limits)
         self.prevented[key] = False if ident in result.traces else True if result.complete else None
         return self.prevented[key]
 
-    def _time_to_compile(self, config: Config, kinds: Sequence[str]) -> float:
-        """Return about how many seconds a kernel needs that is not there yet, which nothing can cut short."""
-        if self._name(config, tuple(kinds)) in self._kernels:
-            return 0.0
-        return self._compiling * len(kinds) / max(len(self.group.kinds), 1)
-
-    @staticmethod
-    def _name(config: Config, kinds: tuple[str, ...]) -> str:
-        return json.dumps([config_values(config), kinds], sort_keys=True)
-
     def _kernel(self, config: Config, kinds: tuple[str, ...]) -> EventSearch:
-        key = self._name(config, kinds)
+        """Return the compiled model with these events; raise OutOfTime if the time is over before."""
+        key = json.dumps([config_values(config), kinds], sort_keys=True)
         if key not in self._kernels:
             budgets = [BY_NAME[name].budget for name in kinds]
-            self._kernels[key] = EventSearch(self.model, config, budgets, self.request.most, self.workers, self.cache)
+            options = (self.request.most, self.workers, self.cache, self.clock.demand)
+            self._kernels[key] = EventSearch(self.model, config, budgets, *options)
         return self._kernels[key]
 
     def keep(self) -> None:
         """Keep everything that is known now."""
         sets = {" ".join(events): answer for events, answer in self.sets.answers.items()}
         tried = dict(self.kept.tried)
-        if not self.stop.wanted:
+        if not self.stop.wanted and not self._cut_short:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
         when = None if self.origin is None else self.origin.moment
         self._store.put(self._key, KeptRisk(sets, self.prevented, tried), when)

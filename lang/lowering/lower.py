@@ -19,7 +19,7 @@ Booleans are 0/1, enum values positions, optionals one more than None = -1, sets
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elrcheck.lang.algebra import ConcreteAlgebra
@@ -46,11 +46,13 @@ def lower(
     config: ModelConfig,
     properties: Sequence[Fn] | None = None,
     open_numbers: Mapping[str, int] | None = None,
+    between: Callable[[], object] = bool,
 ) -> Lowered:
     """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default.
 
     open_numbers: fields of the configuration that stay open, each with its least value; the configuration
-    has the greatest. ValueError for a field that cannot.
+    has the greatest. ValueError for a field that cannot. between: called between two instances of actions, some
+    milliseconds apart; it may raise to end the lowering.
     """
     checks = model.checks if properties is None else tuple(properties)
     starts = initial_scalars(model, Structure(config, ConcreteAlgebra()))
@@ -59,7 +61,7 @@ def lower(
     varying = _differing(model, evaluator) | _chosen(starts)
     attempt: Attempt | None = None
     while True:
-        attempt = Attempt(model, config, starts, varying, evaluator, opened, attempt)
+        attempt = Attempt(model, config, starts, varying, evaluator, opened, attempt, between)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -136,9 +138,10 @@ class Attempt:
         evaluator: GuardedEvaluator,
         opened: tuple[Parameter, ...],
         before: Attempt | None,
+        between: Callable[[], object],
     ) -> None:
         self.model, self.config, self.varying = model, config, varying
-        self.evaluator, self.parameters = evaluator, opened
+        self.evaluator, self.parameters, self._between = evaluator, opened, between
         self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
         self._sizes: dict[int, tuple[int, Ty]] = {}
@@ -149,6 +152,7 @@ class Attempt:
         self.raw: list[EvaluatedStep] = []
         for fn in model.actions:
             for args in instances(fn, config):
+                between()
                 self.evaluate(fn, args)
 
     def _state(self) -> dict[str, Any]:
@@ -270,6 +274,7 @@ class Attempt:
         return value if isinstance(value, DagNode) else self.dag.const(int(value))
 
     def finished(self, entry: EvaluatedStep, checks: Sequence[Fn]) -> Instance:
+        self._between()
         fn, args, guards, after, changed = entry
         updates = {}
         for position, value in changed.items():
