@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import ProofAssumption
-from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
+from elrcheck.base.typed.configuration import NamedScope, config_fields, find_scope, scope_names
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.declared.declared_model import SUITE_COUNTS, BeforeSearch, DeclaredModel, NamedSettings, SuiteFiles
@@ -53,8 +54,9 @@ class PartitionModel(DeclaredModel):
         return NamedSettings(variant.name, variant.knobs)
 
     def scope(self, name: str) -> NamedSettings:
-        scope = find_scope(name, SCOPES, config_fields(Config))
-        return NamedSettings(name, scope.values)
+        if name in self.scope_names:
+            return NamedSettings(name, packaged_scope(name).values)
+        return NamedSettings(name, find_scope(name, SCOPES, config_fields(Config)).values)
 
     def before_search(self, config: Config) -> BeforeSearch:
         reject_impossible(config)
@@ -97,8 +99,7 @@ class PartitionModel(DeclaredModel):
         return {name: variant.summary for variant in VARIANTS for name in (variant.name, *variant.aliases)}
 
     def scopes_about(self) -> Mapping[str, str]:
-        settings = config_fields(Config)
-        return {name: find_scope(name, SCOPES, settings).description or "" for name in self.scope_names}
+        return {name: packaged_scope(name).description or "" for name in self.scope_names}
 
     def not_shown(self, config: Config) -> UsageFault | None:
         if config.broker_count <= MOST_SHOWN:
@@ -128,6 +129,12 @@ class PartitionModel(DeclaredModel):
 
         findings = attributed(model, config, fn, labels)
         return tuple(KnownFinding(finding.id, finding.title) for finding in findings)
+
+
+@cache
+def packaged_scope(name: str) -> NamedScope:
+    """Return a scope of this package, read once in a process: a suite has hundreds of configurations in a few."""
+    return find_scope(name, SCOPES, config_fields(Config))
 
 
 def estimated_states(config: Config) -> float:
