@@ -12,7 +12,7 @@ import z3
 
 from elrcheck.lang import expr
 from elrcheck.lang.comprehensions import MEMO, Env
-from elrcheck.lang.evaluate import STATES, Evaluator
+from elrcheck.lang.evaluate import STATES, ActionOutcome, Evaluator
 from elrcheck.lang.expr import Comprehension, Expression
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -20,6 +20,7 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.tree import Collecting, SetNode, TruthNode
 from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.named_results import Named, named_result
 from elrcheck.proof.any_size.sizes import Sizes
 from elrcheck.proof.any_size.unsized_structure import AnySizeAlgebra, AnySizeStructure
 from elrcheck.proof.any_size.unsized_values import (
@@ -36,27 +37,40 @@ BOUNDED = "prove it for sizes that --set gives, without --any-size"
 
 
 class AnySizeEvaluator(Evaluator):
-    """Evaluates functions of a model for all sizes at once; ModelError for what has no such reading."""
+    """Evaluates functions of a model for all sizes at once; ModelError for what has no such reading.
+
+    named: whose operators have names for what they return.
+    """
 
     backend = "prove --any-size"
     alg: AnySizeAlgebra
     structure: AnySizeStructure
 
-    def __init__(self, model: Model, config: ModelConfig) -> None:
-        self.fns, self.config, self.alg = model.fns, config, AnySizeAlgebra()
+    def __init__(self, model: Model, config: ModelConfig, named: Named = "rules") -> None:
+        self.fns, self.config, self.alg, self.named_parts = model.fns, config, AnySizeAlgebra(), named
         self.sizes = Sizes(model, config)
         self.structure = AnySizeStructure(self.sizes, self.alg)
         self.scope = self.structure.scope
         self._inside: list[Fn] = []
+        self._in_rule = False
 
     # ------------------------------------------------------------------------- functions
 
     def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
         self._inside.append(fn)
         try:
-            return super().call(fn, states, args)
+            value = super().call(fn, states, args)
         finally:
             self._inside.pop()
+        inside = self._in_rule if self.named_parts == "rules" else self.named_parts == "all" and len(self._inside) > 0
+        return named_result(self.structure, value, fn.ret, f"is.{fn.name}") if inside and fn.kind == "op" else value
+
+    def action(self, fn: Fn, state: Mapping[str, Any], args: Mapping[str, Any]) -> ActionOutcome:
+        self._in_rule = True
+        try:
+            return super().action(fn, state, args)
+        finally:
+            self._in_rule = False
 
     def start(self, fn: Fn, args: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], Any]:
         """Return the guards of the function @init, and the fields of the state."""
@@ -147,6 +161,9 @@ class AnySizeEvaluator(Evaluator):
         structure = self.structure
         if members.extent == "none":
             return 0
+        if members.choice is not None:
+            condition, *either = members.choice
+            return self.alg.ite(condition, *(self.size(one, elem) for one in either))
         whole = self.sizes.count(elem) if elem.kind == "member" else None
         if members.extent == "all" and whole is not None:
             return whole
@@ -239,13 +256,8 @@ class Domain:
     """
 
     def __init__(self, evaluator: AnySizeEvaluator, e: Comprehension, env: Env) -> None:
-        self.evaluator, self.structure, self.alg, self.e, self.env = (
-            evaluator,
-            evaluator.structure,
-            evaluator.alg,
-            e,
-            env,
-        )
+        self.evaluator, self.structure, self.alg = evaluator, evaluator.structure, evaluator.alg
+        self.e, self.env = e, env
         value = evaluator.ev(e.domain, env)
         self.ty, self.begin = e.variable.ty, 0
         self.length: Any = None
@@ -344,8 +356,7 @@ class Domain:
 
         whole = z3.IntSort()
         about = [condition, length, begin]
-        count, listed, place = self._define("chosen", [whole, (whole, whole), (whole, whole)], about, own, axioms)
-        del place
+        count, listed, _ = self._define("chosen", [whole, (whole, whole), (whole, whole)], about, own, axioms)
         return count, listed
 
     def _define(

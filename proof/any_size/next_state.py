@@ -7,11 +7,13 @@ in its place the goal stays short, and the term stands once, in a definition tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import z3
 
 from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.named_results import is_short
 from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
@@ -46,7 +48,8 @@ class NextState:
                 whole = after(indices)
                 if whole.extent != "some" or len(self.structure.scalars(ty.elem)) > 1:
                     return whole
-                return Members(lambda x: self._scalar(path, (*indices, x), _entry(after), _entry(before)), whole.extent)
+                named = partial(self._member, path, indices, after, before)
+                return Members(named, whole.extent, whole.choice)
             case "opt" if ty.elem.kind in ("member", "nat", "bool", "enum"):
                 parts = (_field(after, 0), _field(before, 0)), (_field(after, 1), _field(before, 1))
                 return (self._scalar(f"{path}.present", indices, *parts[0]), self._scalar(path, indices, *parts[1]))
@@ -65,6 +68,9 @@ class NextState:
                 return self._scalar(path, indices, after, before)
         return after(indices)
 
+    def _member(self, path: str, indices: tuple[Any, ...], after: At, before: At, x: Any) -> Any:
+        return self._scalar(path, (*indices, x), _entry(after), _entry(before))
+
     def _scalar(self, path: str, indices: tuple[Any, ...], after: At, before: At) -> Any:
         if path not in self._scalars:
             self._scalars[path] = self._defined(
@@ -82,7 +88,7 @@ class NextState:
             old, term = before(tuple(own)), without_copies(term)
             if z3.is_expr(old) and (term.eq(old) or z3.simplify(term).eq(z3.simplify(old))):
                 return lambda *indices: before(indices)
-            if _short(term):
+            if is_short(term):
                 return lambda *indices: z3.substitute(term, *zip(own, indices, strict=True))
             function = z3.Function(f"{self.prefix}{path}", *sorts, term.sort())
             applied = function(*own)
@@ -104,24 +110,6 @@ def without_copies(term: Any) -> Any:
         if z3.substitute(other, (x, there)).eq(z3.substitute(one, (x, there))):
             return other
     return z3.If(condition, one, other)
-
-
-LONG = 12
-"""The most nodes of a term that is repeated rather than named."""
-
-
-def _short(term: Any) -> bool:
-    seen: set[int] = set()
-    todo = [term]
-    while todo:
-        part = todo.pop()
-        if part.get_id() in seen:
-            continue
-        seen.add(part.get_id())
-        if len(seen) > LONG or z3.is_quantifier(part):
-            return False
-        todo.extend(part.children())
-    return True
 
 
 def _field(value: At, name: Any) -> At:

@@ -21,6 +21,7 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty, type_of
 from elrcheck.proof.any_size.arbitrary import Arbitrary, Varying
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
+from elrcheck.proof.any_size.named_results import Named
 from elrcheck.proof.any_size.next_state import NextState
 from elrcheck.proof.hypotheses import assumptions_of, condition_of, lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES
@@ -58,14 +59,14 @@ def _values(ty: Ty) -> Sequence[Any]:
 class Unbounded:
     """The state, the history and the lemmas of a model of any size.
 
-    assumed: names of assumptions on steps, beside those that every proof of the model makes.
+    assumed: names of assumptions on steps, beside those that every proof of the model makes. named: see `Named`.
     """
 
-    def __init__(self, model: Model, config: ModelConfig, assumed: Sequence[str] = ()) -> None:
-        self.model, self.config = model, config
+    def __init__(self, model: Model, config: ModelConfig, assumed: Sequence[str] = (), named: Named = "rules") -> None:
+        self.model, self.config, self.assumed = model, config, tuple(assumed)
         always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
         self.assumptions = [*always, *assumptions_of(model, assumed)]
-        self.evaluator = AnySizeEvaluator(model, config)
+        self.evaluator = AnySizeEvaluator(model, config, named)
         self.structure, self.scope = self.evaluator.structure, self.evaluator.scope
         self.ty, self.history = model.state_ty, model.induction.history
         self.first, self.admitted, self.arguments = self._initial()
@@ -103,6 +104,11 @@ class Unbounded:
         if name not in self._lemmas:
             self._lemmas[name] = self.holds(self.lemmas[name])
         return self._lemmas[name]
+
+    @cached_property
+    def with_all_names(self) -> Unbounded:
+        """The same system, in which operators of lemmas have names as well."""
+        return Unbounded(self.model, self.config, self.assumed, "all")
 
     @cached_property
     def lemmas(self) -> dict[str, Fn]:
@@ -173,6 +179,10 @@ class UnboundedStep:
         assert system.history is not None
         after = system.model.fns[system.history.after.__name__]
         return system.evaluator.call(after, (system.now, self.after), {"seen": system.seen})
+
+    @cached_property
+    def with_all_names(self) -> UnboundedStep:
+        return UnboundedStep(self.system.with_all_names, self.choice)
 
     @property
     def premises(self) -> list[Any]:

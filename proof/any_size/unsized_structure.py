@@ -264,7 +264,7 @@ class AnySizeStructure(Structure):
             case "set":
                 if a.extent == b.extent != "some":
                     return a
-                return Members(lambda x: alg.ite(c, a(x), b(x)))
+                return Members(lambda x: alg.ite(c, a(x), b(x)), choice=(c, a, b))
             case "seq":
                 if a.listing and b.listing:
                     return a

@@ -50,11 +50,16 @@ def put_outside(entries: ComputedOnce) -> Any:
 
 
 class Members(ComputedOnce):
-    """A set, as the predicate that its members satisfy."""
+    """A set, as the predicate that its members satisfy.
 
-    def __init__(self, holds: Callable[[Any], Any], extent: Extent = "some") -> None:
+    choice: of a set that is one of two, the condition, and the two; its size is then that of one of them.
+    """
+
+    def __init__(
+        self, holds: Callable[[Any], Any], extent: Extent = "some", choice: tuple[Any, Members, Members] | None = None
+    ) -> None:
         super().__init__(holds)
-        self.extent = extent
+        self.extent, self.choice = extent, choice
 
 
 class Sequence(NamedTuple):

@@ -41,17 +41,22 @@ def test_a_choice_that_puts_another_value_stays(put: Any) -> None:
 
 
 def rule_and_names(system: Unbounded, step: UnboundedStep) -> list[tuple[str, Any, Any]]:
-    """The changed fields of a step: as the rule has them, and under names."""
+    """The changed fields of a step: as the rule has them without a name, and under names."""
     free = Arbitrary(system.structure, None)
     arguments = {
         name: step.choice.fixed.get(name, free.value(ty, f"argument.{name}")) for name, ty in step.choice.action.params
     }
-    fields = system.evaluator.action(step.choice.action, system.now, arguments).fields
+    named, system.evaluator.named_parts = system.evaluator.named_parts, "none"
+    try:
+        fields = system.evaluator.action(step.choice.action, system.now, arguments).fields
+    finally:
+        system.evaluator.named_parts = named
     return [(name, value, step.after[name]) for name, value in fields.items()]
 
 
 def names_of(system: Unbounded, step: UnboundedStep) -> list[str]:
-    return [name for name in system.scope.definitions if name.startswith(f"after.{step.choice.action.name}(")]
+    """The names that the step's rule has brought."""
+    return [name for name in system.scope.definitions if name.startswith((f"after.{step.choice.action.name}(", "is."))]
 
 
 def assert_same(system: Unbounded, step: UnboundedStep) -> None:

@@ -17,6 +17,7 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.cardinality import OF_TWO, Counted, of_one, of_two
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
+from elrcheck.proof.any_size.named_results import Named
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.hypotheses import lemmas_of
@@ -134,13 +135,14 @@ def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
         pytest.param("paxos_voting", marks=pytest.mark.slow),
     ],
 )
-def test_the_reading_agrees_with_plain_python(name: str) -> None:
+@pytest.mark.parametrize("named", ["rules", "all"])
+def test_the_reading_agrees_with_plain_python(name: str, named: Named) -> None:
     """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""
     selected = resolve(Selection(model=protocol(name)))
     model, config = selected.declared.with_lemmas(), selected.config
     decided, states = 0, list(reached(PlainModel(model, config), 7, 12))
     for state in states:
-        evaluator = AnySizeEvaluator(model, config)
+        evaluator = AnySizeEvaluator(model, config, named)
         reading = Given(evaluator, config)
         fields = reading.value(state, model.state_ty)
         for fn in lemmas_of(model):

@@ -1,0 +1,62 @@
+"""What an operator of the model returns, with a name for each long scalar in it.
+
+A rule that calls operators one in another would repeat the term of the innermost wherever an outer one uses it. With
+names the terms stay short, each with its definition, and equal results have equal names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import z3
+
+from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
+from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
+from elrcheck.proof.any_size.unsized_values import Sequence as Elements
+
+Named: TypeAlias = Literal["none", "rules", "all"]
+"""Operators whose results have names: those of rules, or of lemmas as well. Neither is best: what a lemma says of a
+state is found by the terms in it, which a name hides, and a goal with names is short."""
+LONG = 12
+"""The most nodes of a term that is repeated rather than named."""
+
+
+def named_result(structure: AnySizeStructure, value: Any, ty: Ty, name: str) -> Any:
+    """Return an equal value, in which names stand for long scalars."""
+    match ty.kind:
+        case "record" | "state":
+            return {field: named_result(structure, value[field], part, name) for field, part in ty.fields.items()}
+        case "vec" if not ty.is_map:
+            return ComputedOnce(lambda index: named_result(structure, value(index), ty.elem, name))
+        case "set" if value.extent == "some" and len(structure.scalars(ty.elem)) == 1:
+            return Members(lambda x: _scalar(structure, value(x), name), choice=value.choice)
+        case "opt":
+            return (_scalar(structure, value[0], name), named_result(structure, value[1], ty.elem, name))
+        case "seq" if not value.listing and z3.is_expr(value.length):
+            at = ComputedOnce(lambda index: named_result(structure, value.at(index), ty.elem, name))
+            return Elements(_scalar(structure, value.length, name), at)
+        case "bool" | "member" | "nat" | "enum":
+            return _scalar(structure, value, name)
+    return value
+
+
+def _scalar(structure: AnySizeStructure, value: Any, name: str) -> Any:
+    if not z3.is_expr(value) or is_short(value):
+        return value
+    return structure.scope.define(name, [value.sort()], [value], [], lambda one: [one == value])[0]
+
+
+def is_short(term: Any) -> bool:
+    """Return whether a term is repeated rather than named."""
+    seen: set[int] = set()
+    todo = [term]
+    while todo:
+        part = todo.pop()
+        if part.get_id() in seen:
+            continue
+        seen.add(part.get_id())
+        if len(seen) > LONG or z3.is_quantifier(part):
+            return False
+        todo.extend(part.children())
+    return True
