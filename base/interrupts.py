@@ -18,7 +18,7 @@ class Interrupts:
     """Context manager that records a signal instead of letting it end the process; call it to ask."""
 
     def __init__(self) -> None:
-        self.wanted = False
+        self.requested = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -34,9 +34,9 @@ class Interrupts:
         self._before.clear()
 
     def __call__(self) -> bool:
-        return self.wanted
+        return self.requested
 
     def _note(self, number: int, _: FrameType | None) -> None:
-        if self.wanted and number == signal.SIGINT:
+        if self.requested and number == signal.SIGINT:
             raise KeyboardInterrupt
-        self.wanted = True
+        self.requested = True

@@ -176,7 +176,7 @@ def run_search(
         if isinstance(search, Search):
             how, about = search.native.origin if family is None else "kernel shared", search.about()
     size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
-    if interrupts.wanted and not result.complete:
+    if interrupts.requested and not result.complete:
         raise _interrupted(result, folder)
     return FinishedSearch(lowered, search, result, f"{size}, {how}{about}", folder)
 

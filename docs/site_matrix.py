@@ -10,8 +10,8 @@ from typing import Any
 
 PAGE = "findings/table.md"
 CELL = re.compile(r"<td>([MmCcBb?-]{3})</td>")
-SHOWN = {"B": "brokers", "C": "classes", "M": "model", "?": "open"}
-TONES = (*SHOWN.items(), *((letter, "holds") for letter in "bcm"))
+EVIDENCE = {"B": "brokers", "C": "classes", "M": "model", "?": "open"}
+TONES = (*EVIDENCE.items(), *((letter, "holds") for letter in "bcm"))
 """The first letter that a cell has decides."""
 STYLE = "elrcheck-matrix.css"
 COLOURS = """.md-typeset td.shown { font-family: var(--md-code-font-family, monospace); text-align: center; }

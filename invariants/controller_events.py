@@ -86,7 +86,7 @@ class AnyEvent:
 
     broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
     brings_directory: it registers with the log directory recorded for its replica.
-    wanted: the new replica list. value: of min.insync.replicas. info: the winner's log info.
+    replicas: the new list of a reassignment or partition. value: of min.insync.replicas. info: the winner's log info.
     """
 
     kind: EventKind
@@ -94,7 +94,7 @@ class AnyEvent:
     presented: BrokerEpoch
     brings_directory: bool
     request: AlterPartitionEvent
-    wanted: ReplicaList
+    replicas: ReplicaList
     value: MinIsr
     info: LogInfo
 
@@ -117,11 +117,11 @@ USED: dict[EventKind, tuple[str, ...]] = {
     EventKind.REGISTER_UNCLEAN: ("broker", "presented", "brings_directory"),
     EventKind.ALTER_PARTITION: ("request",),
     EventKind.FINISH_RECOVERY: ("broker", "info"),
-    EventKind.REASSIGN: ("wanted",),
+    EventKind.REASSIGN: ("replicas",),
     EventKind.MIN_ISR_TOPIC: ("value",),
     EventKind.MIN_ISR_CLUSTER: ("value",),
     EventKind.MIN_ISR_BROKER: ("broker", "value"),
-    EventKind.CREATE_PARTITION: ("wanted",),
+    EventKind.CREATE_PARTITION: ("replicas",),
 }
 
 
@@ -165,7 +165,7 @@ def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
     if e.kind == EventKind.FINISH_RECOVERY:
         return decide(c, s, FinishRecoveryEvent(winner=e.broker))
     if e.kind == EventKind.REASSIGN:
-        return decide(c, s, ReassignEvent(replicas=e.wanted))
+        return decide(c, s, ReassignEvent(replicas=e.replicas))
     if e.kind == EventKind.CANCEL_REASSIGNMENT:
         return decide(c, s, CancelReassignmentEvent())
     if e.kind == EventKind.MIN_ISR_TOPIC:
@@ -186,7 +186,7 @@ def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
         return decide(c, s, DirectoryFailedEvent(broker=e.broker, becomes=ControlState.UNFENCED))
     if e.kind == EventKind.DIRECTORY_MOVED:
         return decide(c, s, DirectoryMovedEvent(broker=e.broker))
-    return decide(c, s, CreatePartitionEvent(replicas=e.wanted))
+    return decide(c, s, CreatePartitionEvent(replicas=e.replicas))
 
 
 @op
@@ -199,7 +199,7 @@ def after(c: Config, s: Controller, e: AnyEvent) -> Controller:
 
 
 @op
-def asked(c: Config, s: Controller, e: AnyEvent) -> bool:
+def can_arrive(c: Config, s: Controller, e: AnyEvent) -> bool:
     """The conditions of an event before the controller decides: who sends it, and what it may carry."""
     r = s.registration[e.broker]
     if (
@@ -222,7 +222,7 @@ def asked(c: Config, s: Controller, e: AnyEvent) -> bool:
         leaderless = s.partition.leader is None
         return manager and leaderless and e.broker in frozenset(s.partition.replicas) and answered
     if e.kind == EventKind.REASSIGN or e.kind == EventKind.CREATE_PARTITION:
-        return distinct(e.wanted)
+        return distinct(e.replicas)
     if e.kind == EventKind.MIN_ISR_DELETED:
         return s.settings.topic_min_isr is not None
     if e.kind == EventKind.FEATURE_ON:
@@ -258,4 +258,4 @@ def possible(c: Config, s: Controller, e: AnyEvent) -> bool:
     error = decided(c, s, e).error
     if e.kind == EventKind.DESIGNATE:
         return error != Error.UNSUPPORTED_VERSION
-    return asked(c, s, e) and (error == Error.NONE or may_be_refused(e))
+    return can_arrive(c, s, e) and (error == Error.NONE or may_be_refused(e))

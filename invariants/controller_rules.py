@@ -315,7 +315,7 @@ def ReassignmentGate(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bo
     granted = e.kind == EventKind.REASSIGN and p != q
     return conj(
         min_isr_members=implies(ended and not excepted and not new, enough(t)),
-        wish=implies(granted and c.retarget_overwrites, frozenset(q.replicas) - q.removing == frozenset(e.wanted)),
+        wish=implies(granted and c.retarget_overwrites, frozenset(q.replicas) - q.removing == frozenset(e.replicas)),
         called_off=implies(
             cancels and p != q, frozenset(q.replicas) == frozenset(p.replicas) - p.adding and not is_reassigning(q)
         ),

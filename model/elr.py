@@ -44,8 +44,8 @@ def with_elr(c: Config, p: Partition, draft: Draft, elr: RSet) -> Draft:
     """The draft with this ELR. LastKnownELR: the former members that are not eligible any more (C-1)."""
     if c.lkl_storage == LklStorage.OVERLOAD:
         return replace(draft, elr=elr)
-    known = ((former_members(c, p, draft) | p.last_known_elr) & frozenset(draft.replicas)) - draft.isr
-    return replace(draft, elr=elr, last_known_elr=known - elr)
+    former = ((former_members(c, p, draft) | p.last_known_elr) & frozenset(draft.replicas)) - draft.isr
+    return replace(draft, elr=elr, last_known_elr=former - elr)
 
 
 @op
@@ -62,5 +62,5 @@ def with_last_known_only(c: Config, draft: Draft) -> Draft:
 @op
 def with_empty_elr(c: Config, draft: Draft) -> Draft:
     """The draft without ELR and LastKnownELR, unless the latter stores the last known leader (C-2)."""
-    known = EMPTY if c.lkl_storage == LklStorage.SEPARATE else draft.last_known_elr
-    return replace(draft, elr=EMPTY, last_known_elr=known)
+    last_known_elr = EMPTY if c.lkl_storage == LklStorage.SEPARATE else draft.last_known_elr
+    return replace(draft, elr=EMPTY, last_known_elr=last_known_elr)

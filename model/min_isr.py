@@ -29,8 +29,8 @@ def effective_min_isr(settings: Settings, replicas: ReplicaList) -> int:
 @op
 def leader_min_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> int:
     """At a leader: what it has applied of the configuration and of the replica list (Partition)."""
-    known = leader.min_isr if c.min_isr_changes > 0 else broker_min_isr(settings, leader_id)
-    return min(known, len(leader.view.replicas))
+    configured = leader.min_isr if c.min_isr_changes > 0 else broker_min_isr(settings, leader_id)
+    return min(configured, len(leader.view.replicas))
 
 
 @op

@@ -21,13 +21,13 @@ from elrcheck.traces.replay import Replayed
 
 
 class Searches:
-    """Settings that all searches of a run share: limits, workers, progress, and the use of kept answers."""
+    """Settings that all searches of a run share: limits, workers, progress, and whether stored answers count."""
 
     def __init__(self, request: MutateRequest, progress: Progress) -> None:
         self.progress = progress
         self.workers = request.workers
         self.limits = Limits(max_states=request.max_states, time_budget=request.timeout)
-        self.kept, self.fresh = request.kept, request.fresh
+        self.stored, self.fresh = request.kept, request.fresh
 
 
 class _LevelsOnly(Silent):
@@ -57,7 +57,7 @@ def outcome_of(
         workers=searches.workers,
         limits=searches.limits,
         stop_at_first=stop == "first",
-        kept=searches.kept,
+        kept=searches.stored,
         fresh=searches.fresh,
     )
     levels = _LevelsOnly(searches.progress)

@@ -99,7 +99,7 @@ class Certificate:
         present = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         for file in (*files, *(one for one in present if not one.startswith(".draft/"))):
             demand(files.count(file) == 1, file, "the manifest does not name it, or names it twice")
-        self.asked = 0
+        self.queries = 0
         self._premises()
 
     def _premises(self) -> None:
@@ -173,7 +173,7 @@ class Certificate:
             demand(heads == QUESTION, file, "a question of another form")
             demand(set(assumed) <= literals, file, f"{cell['name']} assumes what is no lemma")
             queries.append((cell["name"], goal[1][1], assumed))
-        self.asked += len(queries)
+        self.queries += len(queries)
         return trees[:first], queries
 
     def exactly(self, file: str, queries: list[Any], names: list[str], kind: str) -> None:
@@ -278,7 +278,7 @@ class Certificate:
             demand(covered.count(one) == every.count(one) == 1, "manifest.json", f"{one}: no script, or two")
         steps = len(manifest["scripts"]) - len(PHASES)
         return (
-            f"{self.asked} questions; {steps} choices of arguments of {len(self.values)} actions asked,"
+            f"{self.queries} questions; {steps} choices of arguments of {len(self.values)} actions asked,"
             f" {len(covered) - steps} impossible; {len(manifest['properties'])} properties,"
             f" {len(manifest['lemmas'])} lemmas, {len(manifest['assumed'])} assumptions"
         )

@@ -63,16 +63,16 @@ class Equivariance:
         sort = alike_sort(model)
         assert sort is not None, "a renaming is one of the members of the only sort"
         self.members = self.structure.count(sort)
-        self._known: dict[str, bool] = {}
+        self._confirmed: dict[str, bool] = {}
 
     def holds(self, fn: Fn) -> bool:
         """Return whether a function, and everything that it calls, treats all brokers alike."""
-        if fn.name not in self._known:
+        if fn.name not in self._confirmed:
             own = not any(tells_apart(node, _is_broker) for node in fn_nodes(fn))
             called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
             alike = all(self.holds(self.model.fns[name]) for name in sorted(called))
-            self._known[fn.name] = (own and alike) or (fn.kind == "op" and self.confirmed(fn))
-        return self._known[fn.name]
+            self._confirmed[fn.name] = (own and alike) or (fn.kind == "op" and self.confirmed(fn))
+        return self._confirmed[fn.name]
 
     def confirmed(self, fn: Fn) -> bool:
         """Return whether the solver finds no arguments for which the function looks at numbers."""

@@ -21,13 +21,13 @@ from elrcheck.results.prove_report import LemmaDropped
 class Survivors:
     """Finds what is preserved of the lemmas of a prover, and what that implies.
 
-    kept: names of the lemmas that have not been dropped. void: steps that may change a constant or leave a
+    names: those of the lemmas that have not been dropped. void: steps that may change a constant or leave a
     type with what is left of the lemmas, so that nothing is shown at all.
     """
 
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
-        self.kept = {fn.name for fn in prover.lemmas}
+        self.names = {fn.name for fn in prover.lemmas}
         self.dropped: list[LemmaDropped] = []
         self.void: list[LemmaDropped] = []
         self._cores: dict[tuple[int, str], frozenset[str]] = {}
@@ -42,9 +42,9 @@ class Survivors:
             verdict = self.prover.initiation(fn).verdict
             if verdict != "proved":
                 self._drop(fn.name, "", verdict == "unknown")
-        before = len(self.kept) + 1
-        while len(self.kept) < before and not self.void:
-            before = len(self.kept)
+        before = len(self.names) + 1
+        while len(self.names) < before and not self.void:
+            before = len(self.names)
             for number, instance in enumerate(self._instances):
                 self._visit(number, instance)
 
@@ -73,7 +73,7 @@ class Survivors:
 
     def _core_is_kept(self, number: int, goal: str) -> bool:
         core = self._cores.get((number, goal))
-        return core is not None and core <= self.kept
+        return core is not None and core <= self.names
 
     def _visit(self, number: int, instance: SymbolicStep) -> None:
         """Ask what is not known of an instance."""
@@ -82,11 +82,11 @@ class Survivors:
             return
         solver = self._open(instance)
         for goal in goals:
-            if goal in ALWAYS_ASKED or goal in self.kept:
+            if goal in ALWAYS_ASKED or goal in self.names:
                 self._decide(solver, number, instance, goal)
 
     def _left(self) -> Iterator[str]:
-        return (fn.name for fn in self.prover.lemmas if fn.name in self.kept)
+        return (fn.name for fn in self.prover.lemmas if fn.name in self.names)
 
     def _decide(self, solver: Any, number: int, instance: SymbolicStep, goal: str) -> None:
         formula = self.prover.formula(instance, goal)
@@ -114,8 +114,8 @@ class Survivors:
         return bool(z3.is_false(step.eval(self.prover.formula(instance, name), model_completion=True)))
 
     def _drop(self, lemma: str, action: str, unknown: bool = False) -> None:
-        if lemma in self.kept:
-            self.kept.remove(lemma)
+        if lemma in self.names:
+            self.names.remove(lemma)
             self.dropped.append(LemmaDropped(lemma, action, unknown))
 
     def _open(self, instance: SymbolicStep | None) -> Any:

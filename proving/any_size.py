@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
 from elrcheck.proof.any_size.questions import GoalAnswer, Premises
-from elrcheck.proof.any_size.step_tasks import Hints, StepTask, asked, every_choice, questions
+from elrcheck.proof.any_size.step_tasks import Hints, StepTask, every_choice, questions, solved
 from elrcheck.proof.any_size.steps import ActionChoice, Unbounded
 from elrcheck.proving.any_size_certificate import FinishedAnySize, certify_any_size
 from elrcheck.proving.covered import NEVER
@@ -146,7 +146,7 @@ class AnySizeProof:
         tasks = [self._task(number, choice) for number, choice in enumerate(self.choices)]
         answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         total, decided = len(tasks) * len(self.proof.goals), 0
-        for one in asked(self.system, tasks, workers):
+        for one in solved(self.system, tasks, workers):
             answers[one.number] = one.answers
             for goal, answer in (one.answers or {}).items():
                 decided += 1

@@ -35,7 +35,7 @@ def surviving(
     survivors.find()
     candidate_names = {fn.name for fn in candidates}
     return Surviving(
-        lemmas=tuple(fn.name for fn in lemmas_of(model) if fn.name in survivors.kept),
+        lemmas=tuple(fn.name for fn in lemmas_of(model) if fn.name in survivors.names),
         dropped=tuple(drop for drop in survivors.dropped if drop.lemma not in candidate_names),
         void=tuple(survivors.void),
         properties=tuple(
@@ -55,7 +55,7 @@ def _stands_alone(model: Model, transitions: Transitions, fn: Fn) -> bool:
 def _proved(survivors: Survivors, fn: Fn) -> bool:
     if fn.is_step:
         return survivors.broken_step(fn) is None
-    return fn.name in survivors.kept or survivors.implied(fn)
+    return fn.name in survivors.names or survivors.implied(fn)
 
 
 def _condition(model: Model, transitions: Transitions, fn: Fn) -> str | None:

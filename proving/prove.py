@@ -159,11 +159,11 @@ class InductionProof:
         self.goals = goal_names(model, [fn.name for fn in self.step_properties])
         self.answers: dict[int, dict[str, Discharge]] = {}
         self.digests = Digests(self.prover)
-        self.kept: KeptCells | None = None
+        self.cells: KeptCells | None = None
 
     def keep(self, fresh: bool) -> None:
         """Use the stored answers of earlier runs, unless `fresh`, and store those of this one."""
-        self.kept = KeptCells(self.digests, fresh)
+        self.cells = KeptCells(self.digests, fresh)
 
     def run(self, variant: str, workers: int = 1) -> ProveReport:
         """Run the whole proof; workers > 1 requires the packaged model, which each process loads itself."""
@@ -193,7 +193,7 @@ class InductionProof:
             skipped=skipped(self.model, self.transitions, self.chosen, self.silent),
             coverage=coverage(self.model, self.transitions, len(self.state_properties) + len(self.step_properties)),
             assumptions=assumptions(self.model, self.assumed),
-            kept=None if self.kept is None else KeptOrigin.oldest(self.kept.used),
+            kept=None if self.cells is None else KeptOrigin.oldest(self.cells.used),
             possible=possible,
         )
 
@@ -214,9 +214,9 @@ class InductionProof:
 
     def _stored_answers(self) -> dict[int, dict[str, Discharge]]:
         """Return the answers that earlier runs have stored."""
-        if self.kept is None:
+        if self.cells is None:
             return {}
-        stored = (self.kept.find(instance, self.goals) for instance in self.transitions.instances)
+        stored = (self.cells.find(instance, self.goals) for instance in self.transitions.instances)
         return {
             number: {name: answer for name, answer in answers.items() if answer is not None}
             for number, answers in enumerate(stored)
@@ -282,7 +282,7 @@ class InductionProof:
         """Yield the answer to every obligation: number of the instance, goal, None where nothing is to prove."""
         work: list[Work] = []
         for number, instance in enumerate(self.transitions.instances):
-            stored = self.kept.find(instance, self.goals) if self.kept is not None else {}
+            stored = self.cells.find(instance, self.goals) if self.cells is not None else {}
             yield from ((number, goal, answer) for goal, answer in stored.items())
             if left := tuple(goal for goal in self.goals if goal not in stored):
                 work.append(Work(number, left, self.digests.work(instance, left)))
@@ -291,8 +291,8 @@ class InductionProof:
             for goal, answer in answers:
                 new[goal] = answer
                 yield number, goal, answer
-            if self.kept is not None:
-                self.kept.add(self.transitions.instances[number], new)
+            if self.cells is not None:
+                self.cells.add(self.transitions.instances[number], new)
 
     def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """Yield the answers of each piece of work; in this process, as the caller takes them, if it is little."""

@@ -98,7 +98,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         witnesses=_never_reached(model, runs),
         seconds=round(time.monotonic() - started, 3),
         workers=workers,
-        interrupted=stop.wanted and len(answers) < len(cases),
+        interrupted=stop.requested and len(answers) < len(cases),
         run_dir=str(place) if stored else None,
         kept=KeptOrigin.oldest(run.kept for run in runs),
     )

@@ -107,7 +107,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
         excluded=grid.excluded,
         seconds=round(time.monotonic() - started, 3),
         engine=SweepEngine(request.engine, workers, request.large, detail),
-        interrupted=stop.wanted and not all(_settled(ledger, point) for point in grid.points),
+        interrupted=stop.requested and not all(_settled(ledger, point) for point in grid.points),
         resumed=resumed,
         run_dir=str(ledger.folder) if stays else None,
         model=None if request.selection.model is None else str(request.selection.model),
@@ -246,7 +246,7 @@ class _SweepRun:
             try:
                 self._collect(engines.whole(job), "whole")
             except Interrupted:
-                self.stop.wanted = True
+                self.stop.requested = True
 
     def _collect(self, crew: TaskCrew[Job, JobAnswer], by: Searcher) -> None:
         answers = run_tasks(crew, interrupted=self.stop, on_tick=self._report_progress)

@@ -273,11 +273,11 @@ class _LoweredOnDemand(EvaluatedModel):
     """Lowers the model after all, when the nodes of a function are needed."""
 
     def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:
-        self._asked = (model, config, (), open_numbers)
+        self._arguments = (model, config, (), open_numbers)
 
     @functools.cached_property
     def _again(self) -> Lowered:
-        return _lowered(*self._asked)
+        return _lowered(*self._arguments)
 
     def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, DagNode]:
         """See `Lowered.nodes`."""

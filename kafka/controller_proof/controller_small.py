@@ -36,10 +36,10 @@ def wishes(config: Config, situation: Symbolic, event: Symbolic, knobs: Mapping[
         yield from _wish(scalar)
     yield from _short_and_ascending(replicas)
     for scalar in event.scalars:
-        if scalar.path.startswith("e.wanted"):
+        if scalar.path.startswith("e.replicas"):
             continue
         yield from _wish(scalar)
-    yield from _short_and_ascending([s for s in event.scalars if s.path.startswith("e.wanted")])
+    yield from _short_and_ascending([s for s in event.scalars if s.path.startswith("e.replicas")])
 
 
 def _by_interest(scalars: list[Scalar]) -> list[Scalar]:

@@ -106,7 +106,7 @@ def _answered(
         answers = answerer.answers(smallest, ways)
     finally:
         search.keep()
-    if stop.wanted:
+    if stop.requested:
         raise Interrupted(
             "interrupted",
             f"stopped after {search.searched} sets of events",

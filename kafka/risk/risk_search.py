@@ -48,7 +48,7 @@ MEMORY = 1 << 30
 
 
 class RiskSearch:
-    """Answers sets of events, from what is kept or by searching; traces as labels of the plain model."""
+    """Answers sets of events, from stored answers or by searching; traces as labels of the plain model."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class RiskSearch:
         """The time was over before the model of all events was compiled."""
         self._whole = f"{request.most} {' '.join(kind.name for kind in group.kinds)}"
         self._store, self._key = risk_store(request.fresh), risk_key(group.config)
-        self.kept, self.origin = self._read_kept()
+        self.answered, self.origin = self._read_stored()
 
-    def _read_kept(self) -> tuple[KeptRisk, KeptOrigin | None]:
+    def _read_stored(self) -> tuple[KeptRisk, KeptOrigin | None]:
         """Return what earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
 
         The smallest sets that break are those that any answer rests on, so their traces are followed here.
@@ -123,7 +123,7 @@ class RiskSearch:
         def search(events: Events, properties: Sequence[str], briefly: bool) -> SetAnswer | None:
             left = self.clock.left(SHARE)
             left = min(left, BRIEFLY * self.request.seconds) if briefly else left
-            if left <= 0 or self.stop.wanted:
+            if left <= 0 or self.stop.requested:
                 return None
             self.progress.tell(
                 PointsDone(self.searched, total, (" ".join(events),), self.states, time.monotonic() - started, None)
@@ -141,7 +141,7 @@ class RiskSearch:
 
     def _gave_up(self) -> bool:
         """Return whether an earlier run had as much time for the same sets."""
-        return self.kept.tried.get(self._whole, 0.0) >= self.request.seconds
+        return self.answered.tried.get(self._whole, 0.0) >= self.request.seconds
 
     def _steps(self, events: Events, ident: str, states: Sequence[Any]) -> tuple[int, ...]:
         """Have the plain model follow the engine's trace; return the numbers of its steps with only these events."""
@@ -188,7 +188,7 @@ class RiskSearch:
         if self.prevented.get(key) is not None or (key in self.prevented and self._gave_up()):
             return self.prevented[key]
         self.prevented[key] = None
-        if self.stop.wanted:
+        if self.stop.requested:
             return None
         self.progress.stage("searching for causes")
         try:
@@ -213,8 +213,8 @@ class RiskSearch:
     def keep(self) -> None:
         """Keep everything that is known now."""
         sets = {" ".join(events): answer for events, answer in self.sets.answers.items()}
-        tried = dict(self.kept.tried)
-        if not self.stop.wanted and not self._cut_short:
+        tried = dict(self.answered.tried)
+        if not self.stop.requested and not self._cut_short:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
         when = None if self.origin is None else self.origin.moment
         self._store.put(self._key, KeptRisk(sets, self.prevented, tried), when)

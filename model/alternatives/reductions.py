@@ -89,8 +89,8 @@ def skips(c: Config) -> bool:
     Not where a controlled shutdown waits for what brokers have read, where a record may tell a lagging
     broker of another min.insync.replicas, or where equal epochs are not applied (F-34).
     """
-    told = c.metadata == Propagation.LATEST or c.min_isr_changes == 0
-    return c.skips_no_news and c.shutdowns == 0 and c.applies_equal_epoch and told
+    no_stale_min_isr = c.metadata == Propagation.LATEST or c.min_isr_changes == 0
+    return c.skips_no_news and c.shutdowns == 0 and c.applies_equal_epoch and no_stale_min_isr
 
 
 @op

@@ -56,6 +56,6 @@ def shadow_registration(c: Config, controller: Controller, b: Replica) -> Target
     """
     p = controller.partition
     acceptable = active(c, controller.registration) - {b}
-    wanted = target(controller, p.isr, election_type(c), acceptable, frozenset({b}))
+    base = target(controller, p.isr, election_type(c), acceptable, frozenset({b}))
     last = b in p.isr and p.leader is None
-    return replace(wanted, recovery=Recovery.RECOVERING) if last else wanted
+    return replace(base, recovery=Recovery.RECOVERING) if last else base

@@ -77,8 +77,8 @@ def cut(c: Config, broker: Broker, keep: Offset) -> Broker:
     if not flushes_late(c):
         return shorter
     left = without_stray(shorter) if broker.stray_start >= keep else shorter
-    kept = max((cached_epoch(broker, k) for k in range(keep)), default=0)
-    begun = frozenset(k for k in range(len(broker.log)) if k >= keep and cached_epoch(broker, k) > kept)
+    last_epoch = max((cached_epoch(broker, k) for k in range(keep)), default=0)
+    begun = frozenset(k for k in range(len(broker.log)) if k >= keep and cached_epoch(broker, k) > last_epoch)
     if begun != EMPTY:
         first = min((k for k in begun), default=0)
         return replace(left, unflushed_epoch=cached_epoch(broker, first), unflushed_start=first)

@@ -47,9 +47,9 @@ def has_just_fetched(s: State, leader: Replica, f: Replica) -> bool:
     """
     leader_broker = s.broker[leader]
     follower = s.broker[f]
-    known = leader_broker.peers[f].broker_epoch > 0
+    names_broker_epoch = leader_broker.peers[f].broker_epoch > 0
     same_end = leader_broker.peers[f].log_end_offset == len(follower.log)
-    return known or (follower.early > 0 and follower.view.leader == leader and same_end)
+    return names_broker_epoch or (follower.early > 0 and follower.view.leader == leader and same_end)
 
 
 @op
@@ -129,11 +129,11 @@ def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Repli
     """The leader once AlterPartition succeeded: the returned ISR is the committed one."""
     answer = leader.alter
     newer = answer.partition_epoch > leader.view.partition_epoch
-    told = newer and c.alter_answer_carries_min_isr and c.min_isr_propagation == MinIsrPropagation.ATOMIC
+    carries_min_isr = newer and c.alter_answer_carries_min_isr and c.min_isr_propagation == MinIsrPropagation.ATOMIC
     learnt = replace(
         leader,
         view=replace(leader.view, isr=answer.isr, partition_epoch=answer.partition_epoch),
-        min_isr=answer.min_isr if told else leader.min_isr,
+        min_isr=answer.min_isr if carries_min_isr else leader.min_isr,
         alter=no_exchange(c),
         ahead=1 if newer and unread_matters(c) else leader.ahead,
     )

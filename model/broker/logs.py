@@ -36,9 +36,9 @@ def end_offset_for(broker: Broker, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
 
     own_epoch: the epoch a leader cached when it took over (KAFKA-7415), 0 for a follower.
     """
-    known = frozenset(k for k in range(len(broker.log)) if cached_epoch(broker, k) <= epoch)
-    floor = max((cached_epoch(broker, k) for k in known), default=0)
-    return EpochEnd(epoch=epoch if epoch == own_epoch else floor, offset=len(known))
+    up_to_epoch = frozenset(k for k in range(len(broker.log)) if cached_epoch(broker, k) <= epoch)
+    floor = max((cached_epoch(broker, k) for k in up_to_epoch), default=0)
+    return EpochEnd(epoch=epoch if epoch == own_epoch else floor, offset=len(up_to_epoch))
 
 
 @op

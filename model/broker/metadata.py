@@ -54,9 +54,9 @@ def kept_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]
     In the same epoch everything. If it leads a later epoch without having stepped down, Kafka keeps
     everything too, in the ISR or not, however many epochs b has missed (Replica.resetReplicaState, F-51).
     """
-    known = broker.view.leader_epoch
-    same_epoch = known == to.leader_epoch
-    missed = c.reelection == Reelection.RESET_ON_GAP and to.leader_epoch > known + 1
+    own_epoch = broker.view.leader_epoch
+    same_epoch = own_epoch == to.leader_epoch
+    missed = c.reelection == Reelection.RESET_ON_GAP and to.leader_epoch > own_epoch + 1
     keeps = same_epoch or (c.reelection != Reelection.RESET and not missed)
     return tuple(
         (broker.peers[f] if same_epoch else carried_over(broker.peers[f]))
@@ -241,7 +241,7 @@ def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     require(broker.min_isr != value, "b has an older value")
     alone = broker.view.partition_epoch == s.partition.partition_epoch and broker.ahead == 0
     require(not in_order or broker.due_min_isr > 0 or alone, "b has applied the topics")
-    told = replace(broker, min_isr=value, due_min_isr=0)
+    updated = replace(broker, min_isr=value, due_min_isr=0)
     advances = leads(s, b) and not in_order
-    after = with_high_watermark(c, s.settings, told, b) if advances else told
+    after = with_high_watermark(c, s.settings, updated, b) if advances else updated
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)

@@ -139,8 +139,8 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
     informed = noted(c, s.settings, leader_broker, leader, f, peer)
     if diverging:
-        told = leader_broker if c.ignores_failed_fetches else informed
+        after_fetch = leader_broker if c.ignores_failed_fetches else informed
         cut = truncated(c, leader_broker, follower_broker)
-        return observed(c, s, replace(s, broker=put(put(s.broker, leader, told), f, cut)), leader)
+        return observed(c, s, replace(s, broker=put(put(s.broker, leader, after_fetch), f, cut)), leader)
     after = follower_broker if lost else fetched(c, informed, follower_broker)
     return observed(c, s, replace(s, broker=put(put(s.broker, leader, informed), f, after)), leader)

@@ -238,5 +238,5 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
     decided = decide(c, controller_of(s), request)
     changed = partition_changed(c, s, decided.controller.partition)
     alive = sender.status == Status.RUNNING and hosts(sender)
-    told = answer(c, s.settings, leader, sent, decided) if alive else no_exchange(c)
-    return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=told)))
+    exchange = answer(c, s.settings, leader, sent, decided) if alive else no_exchange(c)
+    return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=exchange)))

@@ -91,13 +91,13 @@ def is_indexed(c: Config, controller: Controller, b: Replica) -> bool:
 
 
 @op
-def left_indexes(c: Config, controller: Controller, b: Replica, wanted: Target) -> Partition:
+def left_indexes(c: Config, controller: Controller, b: Replica, target_without_b: Target) -> Partition:
     """generateLeaderAndIsrUpdates for the partitions of b in both indexes: one record for each entry.
 
     All of them are built from the partition as it is before, so they are equal, and each bumps the epochs.
     """
     p = controller.partition
-    after = attempted_change(c, p, wanted) if is_indexed(c, controller, b) else p
+    after = attempted_change(c, p, target_without_b) if is_indexed(c, controller, b) else p
     if not c.elr_index_goes_stale or after == p:
         return after
     once = 1 if b in p.isr or b in p.elr else 0
@@ -130,8 +130,8 @@ def vouches(c: Config, old: Registration, stopped_cleanly: bool, brings_director
 
     ClusterControlManager.registerBroker compares epochs only, and never the directories.
     """
-    known = old.directory != Directory.UNASSIGNED
-    lost = c.lost_directory == LostDirectory.REGISTRATION and known and not brings_directory
+    directory_assigned = old.directory != Directory.UNASSIGNED
+    lost = c.lost_directory == LostDirectory.REGISTRATION and directory_assigned and not brings_directory
     return stopped_cleanly and not lost
 
 
@@ -141,15 +141,15 @@ def registers_uncleanly(c: Config, controller: Controller, b: Replica, clean: bo
 
     An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names.
     """
-    known = controller.registration[b].registered
-    return controller.settings.elr_enabled and (not clean or not known)
+    was_registered = controller.registration[b].registered
+    return controller.settings.elr_enabled and (not clean or not was_registered)
 
 
 @op
 def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
     """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
-    known = controller.registration[b].registered
-    if not known and (c.shadow_isr or not c.unknown_id_is_unclean):
+    was_registered = controller.registration[b].registered
+    if not was_registered and (c.shadow_isr or not c.unknown_id_is_unclean):
         return controller.partition
     if c.shadow_isr:
         before = controller.partition
@@ -165,8 +165,8 @@ def registered_partition(c: Config, controller: Controller, b: Replica, clean: b
 @op
 def registration_fails(c: Config, controller: Controller, b: Replica, clean: bool) -> bool:
     if registers_uncleanly(c, controller, b, clean):
-        wanted = gone_target(c, controller, b, frozenset({b}))
-        return is_indexed(c, controller, b) and election_fails(c, controller.partition, wanted)
+        target_without_b = gone_target(c, controller, b, frozenset({b}))
+        return is_indexed(c, controller, b) and election_fails(c, controller.partition, target_without_b)
     return fence_fails(c, controller, b)
 
 
@@ -178,8 +178,8 @@ def unregistration_target(c: Config, controller: Controller, b: Replica) -> Targ
 
 @op
 def unregistration_fails(c: Config, controller: Controller, b: Replica) -> bool:
-    wanted = unregistration_target(c, controller, b)
-    return is_indexed(c, controller, b) and election_fails(c, controller.partition, wanted)
+    target_without_b = unregistration_target(c, controller, b)
+    return is_indexed(c, controller, b) and election_fails(c, controller.partition, target_without_b)
 
 
 @op
@@ -197,7 +197,7 @@ def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
 
     It lists the broker's log directories: the recorded one is online if it is among them (KIP-858).
     """
-    found = Directory.ONLINE if brings_directory else Directory.OFFLINE
+    recorded_directory = Directory.ONLINE if brings_directory else Directory.OFFLINE
     return Registration(
         registered=True,
         fenced=True,
@@ -205,7 +205,7 @@ def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
         shutdown_offset=0,
         epoch=old.epoch + 1,
         stale_entries=old.stale_entries,
-        directory=old.directory if old.directory == Directory.UNASSIGNED else found,
+        directory=old.directory if old.directory == Directory.UNASSIGNED else recorded_directory,
     )
 
 
@@ -255,6 +255,6 @@ def alter_partition(c: Config, controller: Controller, r: AlterPartitionEvent) -
     error = validate_alter(c, controller, r)
     if error != Error.NONE:
         return Decision(error=error, partition=p)
-    wanted = target(controller, r.isr, election_type(c), active(c, controller.registration), EMPTY)
-    after = change(c, p, replace(wanted, recovery=r.recovery))
+    base = target(controller, r.isr, election_type(c), active(c, controller.registration), EMPTY)
+    after = change(c, p, replace(base, recovery=r.recovery))
     return Decision(error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED, partition=after)

@@ -369,8 +369,8 @@ def min_isr_decided(c: Config, controller: Controller, event: MinIsrEvent) -> De
     cleared = min_isr_changed(c, controller.settings, settings, before, event.level)
     after = min_isr_recorded(c, before, cleared)
     index = index_after(c, controller.registration, before, after)
-    known = replace(controller, settings=settings, partition=after, registration=index)
-    return Decided(error=Error.NONE, controller=known)
+    updated = replace(controller, settings=settings, partition=after, registration=index)
+    return Decided(error=Error.NONE, controller=updated)
 
 
 @op

@@ -87,15 +87,15 @@ def balance_preferred(c: Config, controller: Controller) -> Partition:
 @op
 def balance_fails(c: Config, controller: Controller) -> bool:
     p = controller.partition
-    wanted = election_target(c, controller, Election.PREFERRED)
-    return p.leader != p.replicas[0] and election_fails(c, p, wanted)
+    preferred = election_target(c, controller, Election.PREFERRED)
+    return p.leader != p.replicas[0] and election_fails(c, p, preferred)
 
 
 @op
 def periodic_election_fails(c: Config, controller: Controller) -> bool:
     p = controller.partition
-    wanted = election_target(c, controller, Election.UNCLEAN)
-    return p.leader is None and c.unclean_leader_election_enable and election_fails(c, p, wanted)
+    unclean = election_target(c, controller, Election.UNCLEAN)
+    return p.leader is None and c.unclean_leader_election_enable and election_fails(c, p, unclean)
 
 
 @op

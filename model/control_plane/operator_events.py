@@ -18,14 +18,14 @@ from elrcheck.model.state import MinIsr, State
 
 
 @op
-def min_isr_written(c: Config, s: State, known: Controller) -> State:
+def min_isr_written(c: Config, s: State, controller: Controller) -> State:
     """The state once min.insync.replicas of the topic or the cluster is written or deleted."""
-    settings = known.settings
-    after = known.partition
+    settings = controller.settings
+    after = controller.partition
     return replace(
         partition_changed(c, s, after),
         settings=settings,
-        registration=known.registration,
+        registration=controller.registration,
         promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
         undone=undone_after(c, s, min_isr_in_force(settings, after.replicas)),
         metadata=logged(c, s.metadata, settings, s.partition, after),

@@ -259,8 +259,8 @@ def keep_last_known_leader(c: Config, p: Partition, draft: Draft, target: Target
     emptied = draft.isr == EMPTY and p.isr != EMPTY
     last = p.leader if p.leader is not None else next((r for r in p.replicas if r in p.isr), None)
     if c.lkl_storage == LklStorage.SEPARATE:
-        kept = None if draft.leader is not None else draft.last_known_leader
-        return replace(draft, last_known_leader=last if emptied else kept)
+        remembered = None if draft.leader is not None else draft.last_known_leader
+        return replace(draft, last_known_leader=last if emptied else remembered)
     return keep_last_known_in_elr_field(c, p, draft, emptied)
 
 

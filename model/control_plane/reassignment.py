@@ -27,7 +27,7 @@ def is_reassigning(p: Partition) -> bool:
 
 
 @op
-def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> Decision:
+def reassign(c: Config, controller: Controller, new_replicas: ReplicaList) -> Decision:
     """changePartitionReassignment: start a reassignment, or re-target the one in progress.
 
     Replicas that were being added and are not wanted any more are removed. The replica list becomes the
@@ -38,30 +38,30 @@ def reassign(c: Config, controller: Controller, wanted: ReplicaList) -> Decision
     being added would win it, the request fails.
     """
     p = controller.partition
-    if len(wanted) == 0 or not frozenset(wanted) <= registered(c, controller.registration):
+    if len(new_replicas) == 0 or not frozenset(new_replicas) <= registered(c, controller.registration):
         return Decision(error=Error.INVALID_REPLICA_ASSIGNMENT, partition=p)
     current = frozenset(p.replicas)
-    adding = frozenset(wanted) - current
-    removing = current - frozenset(wanted)
+    adding = frozenset(new_replicas) - current
+    removing = current - frozenset(new_replicas)
     base = target(controller, p.isr, Election.ONLINE, active(c, controller.registration), EMPTY)
-    asked = replace(
+    reassigned = replace(
         base,
-        replicas=wanted + tuple(b for b in tuple(c.brokers) if b in removing),
+        replicas=new_replicas + tuple(b for b in tuple(c.brokers) if b in removing),
         adding=p.adding if adding == EMPTY and not c.retarget_overwrites else adding,
         removing=p.removing if removing == EMPTY and not c.retarget_overwrites else removing,
     )
-    if election_fails(c, p, asked):
+    if election_fails(c, p, reassigned):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
-    return Decision(error=Error.NONE, partition=change(c, p, asked))
+    return Decision(error=Error.NONE, partition=change(c, p, reassigned))
 
 
 @op
-def forced_isr(c: Config, p: Partition, kept: RSet) -> RSet:
+def forced_isr(c: Config, p: Partition, remaining: RSet) -> RSet:
     """The ISR that a cancellation leaves; in the code an empty one becomes the first replica (C-50)."""
     first = next((r for r in p.replicas if r not in p.adding), None)
-    if kept == EMPTY and first is not None and c.cancel_forces_first_replica:
+    if remaining == EMPTY and first is not None and c.cancel_forces_first_replica:
         return frozenset({first})
-    return kept
+    return remaining
 
 
 @op
@@ -74,15 +74,15 @@ def cancel_reassignment(c: Config, controller: Controller) -> Decision:
     p = controller.partition
     if not is_reassigning(p):
         return Decision(error=Error.NO_REASSIGNMENT_IN_PROGRESS, partition=p)
-    kept = p.isr - p.adding
+    remaining = p.isr - p.adding
     replicas = tuple(r for r in p.replicas if r not in p.adding)
-    isr = forced_isr(c, p, kept)
+    isr = forced_isr(c, p, remaining)
     allowed = c.unclean_leader_election_enable and isr != EMPTY
-    below = c.cancel_gate and len(kept) < min(configured_min_isr(controller.settings), len(replicas))
-    if below or (kept == EMPTY and not allowed):
+    below = c.cancel_gate and len(remaining) < min(configured_min_isr(controller.settings), len(replicas))
+    if below or (remaining == EMPTY and not allowed):
         return Decision(error=Error.INVALID_REPLICA_ASSIGNMENT, partition=p)
     base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
-    asked = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)
-    if election_fails(c, p, asked):
+    restored = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)
+    if election_fails(c, p, restored):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
-    return Decision(error=Error.NONE, partition=change(c, p, asked))
+    return Decision(error=Error.NONE, partition=change(c, p, restored))

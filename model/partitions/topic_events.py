@@ -59,8 +59,8 @@ def creation(c: ControllerConfig, settings: Settings, registration: Vec[Registra
 @op
 def created_image(c: ControllerConfig, decided: Decided) -> PartControl:
     """A new partition, in the log directory that each of its brokers has."""
-    known = Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED
-    return PartControl(partition=decided.controller.partition, directory=tuple(known for b in c.brokers))
+    directory = Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED
+    return PartControl(partition=decided.controller.partition, directory=tuple(directory for b in c.brokers))
 
 
 @op

@@ -48,7 +48,7 @@ class NamedTerms:
         self.bound: list[Any] = []
         self.definitions: dict[str, tuple[Any, ...]] = {}
         self.sizes: dict[str, SizeOfSet] = {}
-        self._known: dict[Any, tuple[Any, Any]] = {}
+        self._defined: dict[Any, tuple[Any, Any]] = {}
         self._listings: dict[str, tuple[Any, Any]] = {}
         self._symbols_of: dict[int, tuple[Any, frozenset[str]]] = {}
         self._axioms_of_two: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
@@ -116,7 +116,7 @@ class NamedTerms:
         canonical = [(x, z3.Const(f"${k}", x.sort())) for k, x in enumerate((*over, *own))]
         key_terms = tuple(z3.substitute(term, *canonical) for term in about)
         key = (name, tuple(term.get_id() for term in key_terms))
-        if key not in self._known:
+        if key not in self._defined:
             text = "\0".join(term.sexpr() for term in key_terms)
             about_what = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
             functions = []
@@ -131,8 +131,8 @@ class NamedTerms:
             stated = tuple(_for_all(over, formula(one), where) for one in axioms(*values) if one is not True)
             for function in functions:
                 self.definitions[function.name()] = stated
-            self._known[key] = (key_terms, functions)
-        return [_applied(function, over) for function in self._known[key][1]]
+            self._defined[key] = (key_terms, functions)
+        return [_applied(function, over) for function in self._defined[key][1]]
 
     def size(self, members: Sequence[Any], condition: Any, everything: Any) -> Any:
         """Return the size of the set of values that satisfy a condition; everything: that of the type, or None."""

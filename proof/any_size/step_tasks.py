@@ -73,7 +73,7 @@ def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str]) 
     return Premises(system.scope, premises, system.lemma, list(system.lemmas), hints)
 
 
-def asked(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterator[StepAnswers]:
+def solved(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterator[StepAnswers]:
     """Do all tasks; with several workers, on the packaged model, and in no particular order."""
     if workers > 1 and len(tasks) > 1:
         yield from each(_in_process, tasks, min(workers, len(tasks)), in_order=False)

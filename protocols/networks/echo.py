@@ -66,7 +66,7 @@ def Init(c: Config) -> State:
 
 
 @op
-def told(c: Config, inbox: Inboxes, n: Node, but: Node | None) -> Inboxes:
+def sent_on(c: Config, inbox: Inboxes, n: Node, but: Node | None) -> Inboxes:
     """The wave goes from a node to all its neighbours but one."""
     message = Message(sender=n, answers=False)
     return tuple(inbox[m] if m in (n, but) else inbox[m] | {message} for m in range(c.nodes))
@@ -76,7 +76,7 @@ def told(c: Config, inbox: Inboxes, n: Node, but: Node | None) -> Inboxes:
 def Begin(c: Config, s: State, n: Node) -> State:
     """A node begins; the initiator sends the wave to all neighbours."""
     require(s.step[n] == Step.BEGIN, "n has not begun")
-    inbox = told(c, s.inbox, n, None) if n == 0 else s.inbox
+    inbox = sent_on(c, s.inbox, n, None) if n == 0 else s.inbox
     return replace(s, step=put(s.step, n, Step.RECEIVE), inbox=inbox)
 
 
@@ -90,7 +90,7 @@ def Receive(c: Config, s: State, n: Node, message: Message) -> State:
     children = s.children[n] | {message.sender} if message.answers else s.children[n]
     return replace(
         s,
-        inbox=told(c, taken, n, message.sender) if first else taken,
+        inbox=sent_on(c, taken, n, message.sender) if first else taken,
         received=put(s.received, n, s.received[n] + 1),
         parent=put(s.parent, n, message.sender) if first else s.parent,
         children=put(s.children, n, children),

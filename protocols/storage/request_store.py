@@ -69,7 +69,7 @@ def Init(c: Config) -> State:
 
 
 @op
-def asked(s: State, operation: Operation, key: Key, value: Value | None) -> State:
+def with_request(s: State, operation: Operation, key: Key, value: Value | None) -> State:
     return replace(s, working=True, operation=operation, key=key, value=value, answer=None, answered=None)
 
 
@@ -77,28 +77,28 @@ def asked(s: State, operation: Operation, key: Key, value: Value | None) -> Stat
 def AskToGet(c: Config, s: State, k: Key) -> State:
     """The client asks for a value."""
     require(not s.working, "the last request has its answer")
-    return asked(s, Operation.GET, k, None)
+    return with_request(s, Operation.GET, k, None)
 
 
 @action
 def AskToDelete(c: Config, s: State, k: Key) -> State:
     """The client asks for a deletion."""
     require(not s.working, "the last request has its answer")
-    return asked(s, Operation.DELETE, k, None)
+    return with_request(s, Operation.DELETE, k, None)
 
 
 @action
 def AskToInsert(c: Config, s: State, k: Key, v: Value) -> State:
     """The client asks for an insertion."""
     require(not s.working, "the last request has its answer")
-    return asked(s, Operation.INSERT, k, v)
+    return with_request(s, Operation.INSERT, k, v)
 
 
 @action
 def AskToUpdate(c: Config, s: State, k: Key, v: Value) -> State:
     """The client asks for another value of a key."""
     require(not s.working, "the last request has its answer")
-    return asked(s, Operation.UPDATE, k, v)
+    return with_request(s, Operation.UPDATE, k, v)
 
 
 @action

@@ -94,7 +94,7 @@ def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
     portable = VectorSearch(program, limits=Limits())
     rows = kernel.layout.pack_rows([sample.lowered.encode(state) for state, _ in sample.cases])
     steps = kernel.successors(rows)
-    assert found(steps) == found(portable.successors(rows))
+    assert ordered(steps) == ordered(portable.successors(rows))
     assert_steps(sample, kernel, steps, by_ident)
     for index, check in enumerate(program.checks):
         if check.scope == "state":
@@ -105,7 +105,7 @@ def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
                 assert value is None or (value == check.hit_value) == hit, check.name
 
 
-def found(successors: Successors) -> tuple[list[int], list[tuple[Any, ...]]]:
+def ordered(successors: Successors) -> tuple[list[int], list[tuple[Any, ...]]]:
     """What was found, in one order: steps with the new states and the findings of the step checks."""
     columns = (
         successors.sources.tolist(),

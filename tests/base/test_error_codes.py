@@ -59,13 +59,13 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
             name = call.func.id if isinstance(call.func, ast.Name) else ""
             exit_code = ExitCode(FAULTS.get(name, ExitCode.DID_NOT_RUN))
             if name in FAULTS and call.args:
-                words = said(call.args[0], texts)
+                words = texts_of(call.args[0], texts)
             elif name in ("Codes", "toml_codes"):  # base/strict.py: what faults of a document are called
                 arguments = (*call.args, *(keyword.value for keyword in call.keywords))
-                words = {word for part in arguments for word in said(part, texts)}
+                words = {word for part in arguments for word in texts_of(part, texts)}
             elif isinstance(call.func, ast.Attribute) and call.func.attr == "fail":
                 codes = (keyword.value for keyword in call.keywords if keyword.arg == "code")
-                words = {word for part in codes for word in said(part, texts)}
+                words = {word for part in codes for word in texts_of(part, texts)}
             else:
                 continue
             yield from ((word, exit_code) for word in words)
@@ -73,7 +73,7 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
     yield from ((code, ExitCode(kind.exit_code)) for _, kind, code, _ in jvm.CAUSES)
 
 
-def said(argument: ast.expr, texts: dict[str, set[str]]) -> set[str]:
+def texts_of(argument: ast.expr, texts: dict[str, set[str]]) -> set[str]:
     match argument:
         case ast.Constant(value=str(text)):
             return {text}

@@ -142,7 +142,7 @@ def test_a_type_that_nothing_reads_is_a_fault_of_the_program() -> None:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredWord:
     word: str
     most_steps: Positive | None = None
     names: tuple[str, ...] = ()
@@ -153,15 +153,15 @@ class Kept:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     names = tuple(f"name {number}" for number in range(20))
-    record = Kept('a "b"', 3, names, Size(2), {"P-10": 1, "P-2": 0}, {"x y": Size(3, 1)})
+    record = StoredWord('a "b"', 3, names, Size(2), {"P-10": 1, "P-2": 0}, {"x y": Size(3, 1)})
     lines = list(table_text("kept", record, "-"))
     assert lines[:3] == ["[kept]", 'word = "a \\"b\\""', "most-steps = 3"]
     assert lines[-6:-3] == ["[kept.depths]", "P-2 = 0", "P-10 = 1"]
     assert lines[-3:] == ["", "[kept.sizes]", '"x y" = { wide = 3, high-up = 1 }']
     file = tmp_path / "kept.toml"
     file.write_text("\n".join(lines))
-    assert read_record(read_toml(file, CODES, joint="-")["kept"], Kept) == record
-    assert list(table_text("kept", Kept("a"))) == [
+    assert read_record(read_toml(file, CODES, joint="-")["kept"], StoredWord) == record
+    assert list(table_text("kept", StoredWord("a"))) == [
         "[kept]",
         'word = "a"',
         "wide = 1",

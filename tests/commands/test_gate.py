@@ -114,12 +114,12 @@ def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path, text: str,
 # ----------------------------------------------------------------------------- differences
 
 
-def told(actual: Expected, *fail_on: str) -> list[Difference]:
+def differences_of(actual: Expected, *fail_on: str) -> list[Difference]:
     return list(differences(EXPECTED, actual, {"P-2": "Other"}, fail_on or ("drift",)))
 
 
 def test_nothing_differs_from_itself() -> None:
-    assert told(EXPECTED) == []
+    assert differences_of(EXPECTED) == []
 
 
 def test_the_most_telling_difference_comes_first() -> None:
@@ -130,7 +130,7 @@ def test_the_most_telling_difference_comes_first() -> None:
         actions={"Fence": Fired(1, 1), "Kill": Fired(0, 0)},
         guards={"Fence": ("b is unfenced", "new"), "Kill": ()},
     )
-    assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in told(actual)] == [
+    assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in differences_of(actual)] == [
         ("P-2 Other", "holds", "violated at depth 7", "violated", True),
         ("W-1", "reached at depth 1", "unreached", "witness", True),
         ("P-1", "violated at depth 2", "holds", "verdict", False),
@@ -141,25 +141,25 @@ def test_the_most_telling_difference_comes_first() -> None:
         ("Fence, guard: new", "absent", "present", "guard", False),
         ("distinct states", "5", "6", "count", False),
     ]
-    assert all(d.fails for d in told(actual))
+    assert all(d.fails for d in differences_of(actual))
 
 
 def test_how_often_an_action_fires_is_a_count() -> None:
     actual = replace(EXPECTED, actions={"Fence": Fired(5, 1), "Kill": Fired(0, 0)})
-    assert [(d.what, d.expected, d.found, d.kind) for d in told(actual)] == [
+    assert [(d.what, d.expected, d.found, d.kind) for d in differences_of(actual)] == [
         ("action Fence, enabled", "4", "5", "count")
     ]
-    assert not told(actual, "regression")[0].fails
+    assert not differences_of(actual, "regression")[0].fails
 
 
 def test_obligations_are_compared_one_by_one() -> None:
     proof = Proof("refuted", ("A", "B"), ("P-2",), {"Fence": ("A", "P-21")}, {"Fence x P-21": "refuted"})
-    changes = told(replace(EXPECTED, proof=proof), "regression")
+    changes = differences_of(replace(EXPECTED, proof=proof), "regression")
     assert [(d.what, d.expected, d.found, d.worse, d.fails) for d in changes] == [
         ("Fence x A", "unknown", "proved", False, False),
         ("Fence x P-21", "proved", "refuted", True, True),
     ]
-    gone = told(replace(EXPECTED, proof=None), "regression")
+    gone = differences_of(replace(EXPECTED, proof=None), "regression")
     assert [(d.what, d.found, d.worse) for d in gone] == [
         ("Fence x A", "absent", False),
         ("Fence x P-21", "absent", False),
@@ -171,7 +171,7 @@ def test_obligations_are_compared_one_by_one() -> None:
 
 def test_a_guard_that_nobody_misses_any_more_is_for_the_worse() -> None:
     teeth = {"Fence: b is unfenced": "unnoticed", "Fence: other": "noticed by P-1 at depth 9"}
-    assert [(d.what, d.found, d.kind, d.worse) for d in told(replace(EXPECTED, teeth=teeth))] == [
+    assert [(d.what, d.found, d.kind, d.worse) for d in differences_of(replace(EXPECTED, teeth=teeth))] == [
         ("without Fence: b is unfenced", "unnoticed", "teeth", True),
         ("without Fence: other", "noticed by P-1 at depth 9", "teeth", False),
     ]
@@ -179,11 +179,11 @@ def test_a_guard_that_nobody_misses_any_more_is_for_the_worse() -> None:
 
 def test_fail_on_names_what_is_a_failure() -> None:
     """P-1 is violated as expected: only `violated` minds."""
-    assert told(EXPECTED, "drift", "regression") == []
-    (only,) = told(EXPECTED, "violated")
+    assert differences_of(EXPECTED, "drift", "regression") == []
+    (only,) = differences_of(EXPECTED, "violated")
     assert (only.subject, only.fails) == ("P-1", True)
     stopped = replace(EXPECTED, verdict="inconclusive", properties={"P-2": "inconclusive"})
-    assert {d.kind for d in told(stopped, "inconclusive") if d.fails} == {"inconclusive"}
+    assert {d.kind for d in differences_of(stopped, "inconclusive") if d.fails} == {"inconclusive"}
 
 
 # ------------------------------------------------------------------------------ the command

@@ -90,8 +90,8 @@ def points_at_the_copy(package: Path, document: Any, edit: Red) -> None:
 def test_every_patch_of_the_page_applies_and_says_what_it_breaks(copied: Path) -> None:
     """Quick, so that a renamed line is noticed by whoever renames it."""
     assert len(PATCHES) == len(EVERY)
-    said = re.findall(r"of the (?:first|second|third), .+?\(`.+?`\)", PAGE, re.S)
-    for patch, red, words in zip(PATCHES, EVERY, said, strict=True):
+    quoted = re.findall(r"of the (?:first|second|third), .+?\(`.+?`\)", PAGE, re.S)
+    for patch, red, words in zip(PATCHES, EVERY, quoted, strict=True):
         apply_diff(patch, copied)
         assert f"{red.property}" in words and f"`{red.conjunct}`" in words
 

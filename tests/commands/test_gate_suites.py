@@ -118,7 +118,9 @@ def run_named(name: str, *violations: SuiteViolation, **more: object) -> SuiteRu
     return structs.replace(plain, violations=violations, **more)  # type: ignore[arg-type]
 
 
-def told(expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift") -> list[tuple[object, ...]]:
+def differences_of(
+    expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift"
+) -> list[tuple[object, ...]]:
     report = SuiteReport("expected", runs, (), 1.0, 1)
     changes = suite_differences(expected, report, (fail_on,))
     return [(d.what, d.expected, d.found, d.kind, d.worse, d.fails) for d in changes]
@@ -133,35 +135,35 @@ def test_nothing_differs_from_itself() -> None:
     report = SuiteReport("expected", (run_named("a", BY_DESIGN), run_named("b")), (), 1.0, 1)
     assert found_in_suite(report) == {"a": BREAKS, "b": HOLDS}
     assert suite_differences(found_in_suite(report), report, ("drift",)) == ()
-    assert told({"a": BREAKS}, run_named("a", BY_DESIGN), fail_on="violated") == [
+    assert differences_of({"a": BREAKS}, run_named("a", BY_DESIGN), fail_on="violated") == [
         ("a: P-2", "violated at depth 2", "violated at depth 2", "violated", False, True)
     ]
 
 
 def test_each_kind_of_difference() -> None:
-    assert told({"a": HOLDS}, run_named("a", BY_DESIGN), fail_on="regression") == [
+    assert differences_of({"a": HOLDS}, run_named("a", BY_DESIGN), fail_on="regression") == [
         ("a: P-2", "holds", "violated at depth 2", "violated", True, True)
     ]
-    assert told({"a": BREAKS}, run_named("a"), fail_on="regression") == [
+    assert differences_of({"a": BREAKS}, run_named("a"), fail_on="regression") == [
         ("a: P-2", "violated at depth 2", "holds", "verdict", False, False)
     ]
-    assert told({"a": HOLDS, "b": HOLDS}, run_named("b", distinct=9), run_named("c")) == [
+    assert differences_of({"a": HOLDS, "b": HOLDS}, run_named("b", distinct=9), run_named("c")) == [
         ("c", "absent", "holds", "new", False, True),
         ("a", "holds", "absent", "verdict", True, True),
         ("b, distinct states", "4", "9", "count", False, True),
     ]
-    assert told({"a": HOLDS}, run_named("a", verdict="inconclusive"), fail_on="regression") == [
+    assert differences_of({"a": HOLDS}, run_named("a", verdict="inconclusive"), fail_on="regression") == [
         ("a", "holds", "inconclusive", "inconclusive", True, True)
     ]
 
 
 def test_what_the_suite_does_not_explain_differs_from_any_baseline() -> None:
     unexplained = structs.replace(BY_DESIGN, expected=False, because=None)
-    assert told({"a": BREAKS}, run_named("a", unexplained)) == [
+    assert differences_of({"a": BREAKS}, run_named("a", unexplained)) == [
         ("a: P-2", "explained", "violated at depth 2", "violated", True, True)
     ]
     gone = structs.replace(BY_DESIGN, found=False, depth=None)
-    assert told({"a": replace(HOLDS, verdict="violated")}, run_named("a", gone, dead=("W-11",))) == [
+    assert differences_of({"a": replace(HOLDS, verdict="violated")}, run_named("a", gone, dead=("W-11",))) == [
         ("a: W-11", "reached", "unreached", "witness", True, True),
         ("a: P-2", "violated, as the suite explains", "holds", "verdict", True, True),
     ]

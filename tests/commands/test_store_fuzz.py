@@ -166,7 +166,7 @@ class Filled:
 
     folder: Path
     copy: Path
-    said: Mapping[Callable[[Path], object], object]
+    answers: Mapping[Callable[[Path], object], object]
     table: Table
 
     @property
@@ -287,7 +287,7 @@ def test_no_damage_changes_what_a_command_says(filled: Filled, kind: str) -> Non
 def _run(filled: Filled, kind: str, command: Callable[[Path], object]) -> None:
     filled.table.commands[kind] += 1
     try:
-        filled.table.changed[kind] += command(filled.folder) != filled.said[command]
+        filled.table.changed[kind] += command(filled.folder) != filled.answers[command]
     except Exception:
         filled.table.errors[kind] += 1
         raise
@@ -300,7 +300,7 @@ def test_a_folder_of_others_changes_nothing_either(filled: Filled, which: str) -
     """A search that another user could have put there: the kept ones of both configurations are exchanged."""
     (filled.store / which).chmod(0o777)
     for command in (QUIET, LOSSY):
-        assert command(filled.folder) == filled.said[command]
+        assert command(filled.folder) == filled.answers[command]
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit.rules import RULES
 from support.audit_stories import CONTROL, FENCED, LOST, START, audited, feature, partition, written
-from support.log_stories import MADE, SEGMENT, SNAPSHOT
-from support.log_writer import batch, leader_change, told_batch
+from support.log_stories import BY_KAFKA, SEGMENT, SNAPSHOT
+from support.log_writer import batch, batch_of, leader_change
 from support.places import SCHEMAS
 
 Invoke = Callable[..., tuple[int, str]]
@@ -37,7 +37,7 @@ RECORDS = ("flags", "flags", "logs", "unread", "timelines", *("invisible",) * 5)
 
 
 def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
-    code, output = invoke(LOST, CONTROL, MADE / SNAPSHOT, "--format", "json")
+    code, output = invoke(LOST, CONTROL, BY_KAFKA / SNAPSHOT, "--format", "json")
     report = json.loads(output)
     schema = json.loads((SCHEMAS / "elrcheck.audit-1.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(report)
@@ -72,7 +72,7 @@ def test_many_flags_of_a_rule_are_counted(invoke: Invoke, tmp_path: Path) -> Non
 def test_damage_and_unknown_kinds_are_said(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / SEGMENT
     unknown = batch(2, [b"\x01\x63\x02rest"])
-    path.write_bytes(leader_change(0, 1, 1_000, 100) + told_batch(1, (feature(1),))[:-1] + b"\x7f" + unknown)
+    path.write_bytes(leader_change(0, 1, 1_000, 100) + batch_of(1, (feature(1),))[:-1] + b"\x7f" + unknown)
     code, output = invoke(path)
     assert code == 3 and "DAMAGE" in output and "offset 1: the checksum of the batch is wrong" in output
     assert "not read: 1 record of a kind that is not known, kind 99 of version 2" in output

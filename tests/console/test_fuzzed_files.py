@@ -41,7 +41,7 @@ from elrcheck.kafka.topics.described import settings_of
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.report.formats import render
 from support.audit_stories import CONTROL, LOST
-from support.log_stories import MADE, SEGMENT, SNAPSHOT
+from support.log_stories import BY_KAFKA, SEGMENT, SNAPSHOT
 from support.log_writer import batch
 from support.places import ROOT, TESTS
 
@@ -281,7 +281,7 @@ Kind = tuple[Sequence[bytes], Change, Callable[[Path], object], str]
 
 
 def kinds() -> dict[str, Kind]:
-    logs = [(folder / SEGMENT).read_bytes() for folder in (LOST, CONTROL, MADE)]
+    logs = [(folder / SEGMENT).read_bytes() for folder in (LOST, CONTROL, BY_KAFKA)]
     traces = [(BEFORE / f"{name}.trace.json").read_bytes() for name in ("V-2", "P-8")]
     base = Selection("kip_full", "two-brokers")
     settings = [SETTINGS, files()["elrcheck.toml"].encode()]
@@ -303,8 +303,8 @@ def kinds() -> dict[str, Kind]:
         "tlc": ([(BEFORE / "P-8.tlc.txt").read_bytes()], changed_text, replayed, "a.txt"),
         "what-if": ([QUESTION], changed_json, answered, "a.json"),
         "log": (logs, changed_log, audited, SEGMENT),
-        "snapshot": ([(MADE / SNAPSHOT).read_bytes()], changed_log, audited, SNAPSHOT),
-        "dump": ([(MADE / "dump.txt").read_bytes()], changed_text, audited, "a.txt"),
+        "snapshot": ([(BY_KAFKA / SNAPSHOT).read_bytes()], changed_log, audited, SNAPSHOT),
+        "dump": ([(BY_KAFKA / "dump.txt").read_bytes()], changed_text, audited, "a.txt"),
     }
 
 

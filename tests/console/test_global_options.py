@@ -36,16 +36,16 @@ def test_every_verb_takes_all_that_it_does_not_have_itself() -> None:
 
 
 def test_quiet_and_verbose_mean_the_same_in_either_place(invoke: Invoke) -> None:
-    def shown(*words: str) -> str:
+    def head_of(*words: str) -> str:
         code, out, _ = invoke(*words)
         assert code == 0
         return out.partition("      states")[0]
 
-    quiet, plain, loud = shown("-q", "check", *SMALL), shown("check", *SMALL), shown("-v", "check", *SMALL)
+    quiet, plain, loud = head_of("-q", "check", *SMALL), head_of("check", *SMALL), head_of("-v", "check", *SMALL)
     assert len(quiet) < len(plain) < len(loud)
-    assert shown("check", "-q", *SMALL) == shown("check", *SMALL, "--quiet") == quiet
-    assert shown("check", "-v", *SMALL) == shown("check", *SMALL, "--all") == loud
-    assert shown("-q", "check", "-v", *SMALL) == plain
+    assert head_of("check", "-q", *SMALL) == head_of("check", *SMALL, "--quiet") == quiet
+    assert head_of("check", "-v", *SMALL) == head_of("check", *SMALL, "--all") == loud
+    assert head_of("-q", "check", "-v", *SMALL) == plain
 
 
 def test_progress_and_colour(invoke: Invoke) -> None:

@@ -19,7 +19,7 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.report.formats import EVERY, LISTS, MEASURED
 from support.audit_stories import CLEAR, FENCED, START, TOPIC, change, min_isr, written
-from support.log_writer import Told
+from support.log_writer import RecordFields
 
 EVIL = "o\x1b]0;t\x07\x9b31m\n::error::pwned\r\n##[error]p\u202e|`x`<b>[l](http://e)\u2028::warning::w"
 RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -61,7 +61,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A flagged partition of a topic with such a name, and a damaged end, in a folder with one as well."""
     folder = tmp_path_factory.mktemp("log") / EVIL.replace("/", "_")[:60]
     folder.mkdir()
-    topic: Told = ("TOPIC_RECORD", 0, {**TOPIC[2], "name": EVIL})
+    topic: RecordFields = ("TOPIC_RECORD", 0, {**TOPIC[2], "name": EVIL})
     start = tuple(topic if step is TOPIC else step for step in START)
     shrink = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
     path = written(folder, start, shrink, (min_isr("2"), CLEAR), change(isr=[], leader=-1, lastKnownElr=[0]))

@@ -248,7 +248,7 @@ def test_sigterm_and_sighup_are_interrupts() -> None:
         os.kill(os.getpid(), signal.SIGHUP)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(0.01)
-        assert interrupts.wanted and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert interrupts.requested and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 @pytest.mark.usefixtures("handlers")

@@ -22,7 +22,7 @@ EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 READING = (ROOT / "docs" / "reading-the-model.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 # What extending.md says is required, once its examples are typed: tests of seconds.
-ASKED = {
+REQUIRED = {
     "tests/documents/test_model_docs.py::test_properties_are_listed",
     "tests/documents/test_model_docs.py::test_every_action_is_on_exactly_one_page",
     "tests/documents/test_model_docs.py::test_every_knob_of_the_protocol_is_on_some_page",
@@ -98,7 +98,7 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
 
 def test_the_page_names_tests_that_exist() -> None:
     named = set(re.findall(r"`(test_\w+\.py)`", EXTENDING))
-    assert {test.split("/")[2].split("::")[0] for test in ASKED} <= named
+    assert {test.split("/")[2].split("::")[0] for test in REQUIRED} <= named
     assert named <= {path.name for path in (ROOT / "tests").rglob("*.py")}
 
 
@@ -116,11 +116,11 @@ def test_followed_literally(clone: Path) -> None:
     own = environment(clone.parent, {"PYTHONPATH": str(clone.parent)})
     follow(others, clone, own)
     pages = "tests/documents/test_model_docs.py"
-    tests = [pages, *(test for test in sorted(ASKED) if not test.startswith(pages))]
+    tests = [pages, *(test for test in sorted(REQUIRED) if not test.startswith(pages))]
     command = [sys.executable, "-m", "pytest", "-n0", "-q", "-rf", "-p", "no:cacheprovider", *tests]
     ran = subprocess.run(command, cwd=clone, env=own, capture_output=True, text=True, timeout=900)
     assert ran.returncode == 1, ran.stdout[-3000:] + ran.stderr[-3000:]
-    assert set(re.findall(r"^FAILED (\S+)", ran.stdout, re.M)) == ASKED
+    assert set(re.findall(r"^FAILED (\S+)", ran.stdout, re.M)) == REQUIRED
 
 
 @pytest.mark.slow

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
-from support.places import sources
+from support.places import TESTS, sources
 
 VAGUE = {"found", "made", "said", "known", "kept", "told", "shown", "given", "asked", "wanted"}
-RULES = {"op", "action", "always", "sometimes", "leads_to", "lemma", "rule"}
-"""Decorators of the modelling language: TLA+ text and recorded digests hold the names inside these functions."""
 CONTRACTS: Mapping[str, str] = {
     "options of the command line and keywords of the functions in Python": """
         CheckRequest.kept GateRequest.kept MutateRequest.kept""",
@@ -24,21 +22,26 @@ CONTRACTS: Mapping[str, str] = {
         SuiteRun.kept SuiteViolation.found UnreadRecords.known Unmutated.kept WebSearch.said""",
     "parts of an option or a report, under its name": """
         Discharge.kept Job.kept SearchOutcome.kept Unread.known""",
-    "names of the model in configurations, events and exported text": "AnyEvent.wanted Reelection.KEPT asked",
+    "a value of the configuration, and arguments that stand in every stored trace": """
+        Reelection.KEPT LoseDirectory.found Reassign.wanted""",
 }
 
 
+def acts(function: ast.FunctionDef) -> bool:
+    return "action" in {ast.unparse(one).partition("(")[0] for one in function.decorator_list}
+
+
 def bindings(node: ast.AST, scope: str = "") -> Iterator[str]:
-    """Yield the names that a tree binds, those of a class behind the name of the class."""
+    """Yield the names that a tree binds, those of a class or an action behind its name, attributes behind `self`."""
     for child in ast.iter_child_nodes(node):
         match child:
-            case ast.FunctionDef() if RULES & {ast.unparse(one).partition("(")[0] for one in child.decorator_list}:
-                yield scope + child.name
             case ast.FunctionDef() | ast.ClassDef():
                 yield scope + child.name
-                yield from bindings(child, f"{child.name}." if isinstance(child, ast.ClassDef) else "")
+                yield from bindings(child, f"{child.name}." if isinstance(child, ast.ClassDef) or acts(child) else "")
             case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
                 yield scope + name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield f"self.{name}"
             case _:
                 yield from bindings(child, scope)
 
@@ -57,10 +60,17 @@ def classes(node: ast.AST) -> Iterator[str]:
             yield from classes(child)
 
 
-def test_a_binding_is_named_for_what_it_holds(trees: list[ast.Module]) -> None:
+def vague(trees: Iterable[ast.Module]) -> set[str]:
     bound = {name for tree in trees for name in bindings(tree)}
-    vague = {name for name in bound if name.rpartition(".")[2].lower().strip("_") in VAGUE}
-    assert vague == {name for names in CONTRACTS.values() for name in names.split()}
+    return {name for name in bound if name.rpartition(".")[2].lower().strip("_") in VAGUE}
+
+
+def test_a_binding_is_named_for_what_it_holds(trees: list[ast.Module]) -> None:
+    assert vague(trees) == {name for names in CONTRACTS.values() for name in names.split()}
+
+
+def test_the_tests_follow_the_rule() -> None:
+    assert vague(ast.parse(path.read_text(encoding="utf-8")) for path in TESTS.rglob("*.py")) == set()
 
 
 def test_class_names_are_unique(trees: list[ast.Module]) -> None:

@@ -98,14 +98,14 @@ def test_the_gallery_is_listed_and_findings_link_to_it() -> None:
     listed = site.index_page(Gallery({}, (("Scenarios", cards),), (), 0))
     assert "## Scenarios\n\n* [E-22: A story](gallery/E-22.html): What happens.\n" in listed
 
-    class Told:
+    class FindingPage:
         class file:
             src_uri = "findings/F-20.md"
 
-    linked = site.on_page_markdown("# F-20\n\nText\n", page=Told)
+    linked = site.on_page_markdown("# F-20\n\nText\n", page=FindingPage)
     assert linked == "# F-20\n\n[Step through it](../gallery/F-20.html)\n\nText\n"
-    Told.file.src_uri = "risk.md"
-    assert site.on_page_markdown("# Risk\n", page=Told) == "# Risk\n"
+    FindingPage.file.src_uri = "risk.md"
+    assert site.on_page_markdown("# Risk\n", page=FindingPage) == "# Risk\n"
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:

@@ -31,83 +31,83 @@ WHOLE: dict[str, Any] = {
     "variables": {"x": 6},
 }
 TRACE = ((0,), (1,), (2,), (3,))
-SAID = (CheckAnswer(4, (*TRACE, (4,))), CheckAnswer(3, TRACE), CheckAnswer(2), CheckAnswer())
+CHECK_ANSWERS = (CheckAnswer(4, (*TRACE, (4,))), CheckAnswer(3, TRACE), CheckAnswer(2), CheckAnswer())
 """What a search of `counter` finds of its four checks."""
 
 
 def keep(program: Program, mode: Mode = "complete", **more: Any) -> None:
-    SearchLookup(program, mode).keep(KeptSearch(**{**WHOLE, **more}), SAID[: len(program.checks)])
+    SearchLookup(program, mode).keep(KeptSearch(**{**WHOLE, **more}), CHECK_ANSWERS[: len(program.checks)])
 
 
-def found(program: Program, mode: Mode = "complete", fresh: bool = False) -> KeptSearch | None:
+def looked_up(program: Program, mode: Mode = "complete", fresh: bool = False) -> KeptSearch | None:
     entry = SearchLookup(program, mode, fresh).find()
     return None if entry is None else entry.value
 
 
 def test_an_answer_is_that_of_the_same_program_only() -> None:
     keep(counter())
-    answer = found(counter())
+    answer = looked_up(counter())
     assert answer is not None and (answer.distinct, answer.levels) == (6, (1,) * 6)
-    assert [answer.checks[each] for each in SearchLookup(counter(), "complete").digest.checks] == list(SAID)
+    assert [answer.checks[each] for each in SearchLookup(counter(), "complete").digest.checks] == list(CHECK_ANSWERS)
     for other in (counter(top=4), counter(room=6), counter(bound=4)):
-        assert found(other) is None
-    assert found(counter(), fresh=True) is None
+        assert looked_up(other) is None
+    assert looked_up(counter(), fresh=True) is None
 
 
 def test_an_answer_about_more_properties_is_one_about_fewer_only() -> None:
     plain = counter()
     fewer = replace(plain, checks=plain.checks[:2])
     keep(fewer)
-    assert found(fewer) is not None and found(plain) is None
+    assert looked_up(fewer) is not None and looked_up(plain) is None
     keep(plain)
-    assert found(fewer) is not None and found(plain) is not None
+    assert looked_up(fewer) is not None and looked_up(plain) is not None
 
 
 def test_what_is_kept_of_other_properties_stays_if_the_states_are_the_same() -> None:
     plain = counter()
     keep(plain)
     keep(replace(plain, checks=plain.checks[:2]))
-    assert found(plain) is not None
+    assert looked_up(plain) is not None
     keep(replace(plain, checks=plain.checks[:2]), generated=7)
-    assert found(plain) is None
+    assert looked_up(plain) is None
 
 
 def test_a_trace_that_was_rebuilt_is_not_lost() -> None:
     keep(counter())
     lookup = SearchLookup(counter(), "complete")
-    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(one.depth) for one in SAID])
+    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(one.depth) for one in CHECK_ANSWERS])
     entry = lookup.find()
-    assert entry is not None and [entry.value.checks[each] for each in lookup.digest.checks] == list(SAID)
+    assert entry is not None and [entry.value.checks[each] for each in lookup.digest.checks] == list(CHECK_ANSWERS)
 
 
 def test_a_search_that_stopped_at_a_violation_answers_no_other_question() -> None:
     stopped = {"reason": "--stop-at-first", "levels": (1,) * 4, "distinct": 4, "new_states": {"Up": 3}}
     keep(counter(), "first", **stopped)
-    assert found(counter(), "first") is not None
-    assert found(counter(), "complete") is None
+    assert looked_up(counter(), "first") is not None
+    assert looked_up(counter(), "complete") is None
     plain = counter()
     fewer = replace(plain, checks=plain.checks[:2])
-    assert found(fewer, "first") is None, "other properties may end a search elsewhere"
+    assert looked_up(fewer, "first") is None, "other properties may end a search elsewhere"
 
 
 def test_a_complete_answer_is_that_of_a_stopping_search_only_if_nothing_breaks() -> None:
     keep(counter())
-    assert found(counter(), "first") is None
+    assert looked_up(counter(), "first") is None
     lookup = SearchLookup(counter(), "complete")
-    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(), CheckAnswer(), *SAID[2:]])
-    assert found(counter(), "first") is not None
+    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(), CheckAnswer(), *CHECK_ANSWERS[2:]])
+    assert looked_up(counter(), "first") is not None
 
 
 @pytest.mark.parametrize("odd", [{"distinct": 5}, {"generated": 5}, {"new_states": {"Up": 7}}])
 def test_numbers_that_do_not_fit_together_are_no_answer(odd: dict[str, Any]) -> None:
     keep(counter(), **odd)
-    assert found(counter()) is None
+    assert looked_up(counter()) is None
 
 
 def test_another_engine_has_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     keep(counter())
     monkeypatch.setattr(digests, "engine", lambda: "other")
-    assert found(counter()) is None
+    assert looked_up(counter()) is None
 
 
 def test_an_answer_of_which_a_part_is_older_is_as_old_as_that(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,17 +159,17 @@ def test_each_tier_has_its_own_place_in_the_cache(own_store: Path) -> None:
     model, cache = load_whole_model(), KernelCache()
     lowered = kept_lowering(model, resolve(Selection(scope="two-brokers")).config, ())
 
-    def made() -> tuple[bool, Kernel]:
+    def opened() -> tuple[bool, Kernel]:
         native = kept_kernel(lowered, cache)
         return native.cached, native
 
-    assert made()[0] is False
-    cached, again = made()
+    assert opened()[0] is False
+    cached, again = opened()
     assert (cached, again.origin) == (True, "quick kernel")
     again.used(upgrade.PATIENCE)
     assert again.upgrade is not None and not again.upgrade._begun, "compiling takes longer than the search so far"
     again.used(60.0)
-    later = made()[1]
+    later = opened()[1]
     assert later.upgrade is not None
     later.used(0.0)
     end = time.monotonic() + 60
@@ -177,4 +177,4 @@ def test_each_tier_has_its_own_place_in_the_cache(own_store: Path) -> None:
         assert time.monotonic() < end, "an earlier search was long, so this one compiles the good kernel at once"
         later.used(0.0)
         time.sleep(0.01)
-    assert made()[1].origin == "kernel from the cache"
+    assert opened()[1].origin == "kernel from the cache"

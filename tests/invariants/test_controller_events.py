@@ -169,7 +169,7 @@ BLANK = AnyEvent(
     presented=0,
     brings_directory=True,
     request=AlterPartitionEvent(0, 0, 0, 0, frozenset(), (0, 0, 0), Recovery.RECOVERED),
-    wanted=(),
+    replicas=(),
     value=0,
     info=LogInfo(InfoStage.NONE, 0, 0, 0, 0),
 )
@@ -225,7 +225,7 @@ def event_of(config: Config, s: State, label: Label) -> AnyEvent | None:
             info = s.recovery.answers[args[0]]
             return replace(BLANK, kind=EventKind.FINISH_RECOVERY, broker=args[0], info=info)
         case "Reassign":
-            return replace(BLANK, kind=EventKind.REASSIGN, wanted=tuple(sorted(args[0])))
+            return replace(BLANK, kind=EventKind.REASSIGN, replicas=tuple(sorted(args[0])))
         case "ChangeMinIsr":
             return replace(BLANK, kind=LEVELS[args[0]], value=args[1])
         case "ChangeBrokerMinIsr":

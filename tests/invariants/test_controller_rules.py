@@ -44,7 +44,7 @@ EVENT = AnyEvent(
     presented=0,
     brings_directory=True,
     request=AlterPartitionEvent(0, 1, 5, 9, frozenset({0, 1, 2}), (0, 0, 0, 0), Recovery.RECOVERED),
-    wanted=(0, 1),
+    replicas=(0, 1),
     value=2,
     info=LogInfo(InfoStage.NONE, 0, 0, 0, 0),
 )
@@ -121,7 +121,7 @@ def test_a_reassignment_ends_with_min_isr_members() -> None:
 
 def test_a_forgotten_wish_is_noticed() -> None:
     """CT-20: the replicas that stay are the wanted ones, and after a cancellation the ones before it."""
-    target = replace(EVENT, kind=EventKind.REASSIGN, wanted=(0, 1, 3))
+    target = replace(EVENT, kind=EventKind.REASSIGN, replicas=(0, 1, 3))
     right = after(CONFIG, BEFORE, target)
     assert frozenset(right.partition.replicas) - right.partition.removing == {0, 1, 3}
     assert RULES["CT-20"].source(CONFIG, BEFORE, target, right)

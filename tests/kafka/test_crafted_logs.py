@@ -158,7 +158,7 @@ def test_an_interrupt_is_noticed_where_nothing_but_damage_is_read(
     """Each question after the first ones is answered with an end; the log is read no further."""
     calls = 0
 
-    def wanted(_: object) -> bool:
+    def interrupted(_: object) -> bool:
         nonlocal calls
         calls += 1
         return calls > 3
@@ -167,6 +167,6 @@ def test_an_interrupt_is_noticed_where_nothing_but_damage_is_read(
     content = b"".join(false_header(1, size - at) for at in range(0, size - 61, 61))
     path = tmp_path / SEGMENT
     path.write_bytes(batch(0, [NO_OP]) + content + batch(1, [NO_OP]))
-    monkeypatch.setattr(audit.Interrupts, "__call__", wanted)
+    monkeypatch.setattr(audit.Interrupts, "__call__", interrupted)
     report = run_audit(AuditRequest((path, CONTROL)), Silent())
     assert report.interrupted and report.records <= 1 and len(report.logs) == 1

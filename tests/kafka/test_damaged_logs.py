@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.kafka.log.segments import CutOff, Damage, SegmentPiece, StoredBatch, read_segment
-from support.log_stories import MADE, SEGMENT
+from support.log_stories import BY_KAFKA, SEGMENT
 from support.log_writer import batch, record_value
 from support.places import TESTS
 
@@ -183,4 +183,4 @@ def test_any_damage_to_a_real_log_is_survived(tmp_path: Path) -> None:
 
 
 def test_the_made_log_has_no_damage() -> None:
-    assert all(isinstance(piece, StoredBatch) for piece in read_segment(MADE / SEGMENT, 0))
+    assert all(isinstance(piece, StoredBatch) for piece in read_segment(BY_KAFKA / SEGMENT, 0))

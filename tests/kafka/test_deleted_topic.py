@@ -29,7 +29,7 @@ assert PATCH is not None and len(PATCH.classes) == 2
 RELEASES = ("4.0.2", "4.3.1", "4.4.0")
 
 
-def told(kafka: ClassPath, folder: Path, *stories: str, patched: Path | None = None) -> list[str]:
+def run_stories(kafka: ClassPath, folder: Path, *stories: str, patched: Path | None = None) -> list[str]:
     compile_java(SOURCES, kafka, folder / "classes")
     path = [*([patched] if patched else []), folder / "classes", *kafka.jars]
     command = [str(find_jdk().java.path), "-cp", ":".join(map(str, path))]
@@ -44,7 +44,7 @@ def told(kafka: ClassPath, folder: Path, *stories: str, patched: Path | None = N
 @pytest.mark.parametrize("version", RELEASES)
 def test_the_broker_cannot_register_and_the_controller_resigns(version: str, tmp_path: Path) -> None:
     kafka = jars_or_skip(version)
-    assert told(kafka, tmp_path, STORY, "write,delete,unregister", "delete,register", "write,register") == [
+    assert run_stories(kafka, tmp_path, STORY, "write,delete,unregister", "delete,register", "write,register") == [
         *[f"register: {FAULT}; resigned"] * 2,
         f"unregister: {FAULT}; resigned",
         *["register: granted"] * 2,
@@ -57,4 +57,4 @@ def test_the_broker_cannot_register_and_the_controller_resigns(version: str, tmp
 def test_the_patch_of_its_page_lets_the_broker_register(version: str, tmp_path: Path) -> None:
     kafka = jars_or_skip(version)
     patched = patched_classes("F-64", PATCH.edits_of(version), kafka)
-    assert told(kafka, tmp_path, STORY, patched=patched) == ["register: granted"] * 2
+    assert run_stories(kafka, tmp_path, STORY, patched=patched) == ["register: granted"] * 2

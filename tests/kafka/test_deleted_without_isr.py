@@ -26,7 +26,7 @@ BEGIN: tuple[Step, ...] = (CreateTopic((1,)), AssignDirectory(1, 1))
 FAILED = Heartbeat(1, offline=(1,))
 STORY = (*BEGIN, Fence(1), DeleteTopic(), Unfence(1), FAILED, FAILED)
 DELETED_FIRST = (*BEGIN, DeleteTopic(), Fence(1), Unfence(1), FAILED, FAILED)
-KEPT = (*BEGIN, Fence(1), Unfence(1), FAILED, FAILED)
+NOT_DELETED = (*BEGIN, Fence(1), Unfence(1), FAILED, FAILED)
 ANOTHER = (*STORY[:-2], Heartbeat(1, offline=(0,)), Heartbeat(1, offline=(0,)))
 FINE = [("NONE", "CAUGHT_UP")] * 2
 RESIGNS = [("UNKNOWN_SERVER_ERROR", "RESIGNED")] * 2
@@ -47,7 +47,7 @@ def last_heartbeats(kafka: ClassPath, *walks: tuple[Step, ...]) -> list[list[tup
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", ["4.0.2", "4.3.1", "4.4.0"])
 def test_the_controller_resigns_at_each_heartbeat(version: str) -> None:
-    answers = last_heartbeats(jars_or_skip(version), STORY, DELETED_FIRST, KEPT, ANOTHER)
+    answers = last_heartbeats(jars_or_skip(version), STORY, DELETED_FIRST, NOT_DELETED, ANOTHER)
     assert answers == [RESIGNS, FINE, FINE, FINE]
 
 

@@ -16,15 +16,15 @@ from elrcheck.kafka.log.metadata_records import ControlRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
 from support.edits import replaced
-from support.log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
-from support.log_writer import Told, snapshot_footer, told_batch
+from support.log_stories import BY_KAFKA, SEGMENT, SNAPSHOT, SNAPSHOT_RECORDS
+from support.log_writer import RecordFields, batch_of, snapshot_footer
 from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
 DUMP = STORED / "made" / "dump.txt"
 TEXT = DUMP.read_text(encoding="utf-8")
 LAST = '{"type":"NO_OP_RECORD","version":0,"data":{}}'
-NO_OP: Told = ("NO_OP_RECORD", 0, {})
+NO_OP: RecordFields = ("NO_OP_RECORD", 0, {})
 
 
 def read(*paths: Path) -> list[Item]:
@@ -67,8 +67,8 @@ def test_a_dump_has_the_records_of_its_file() -> None:
     document = read(DUMP)
     split = next(number for number, item in enumerate(document) if isinstance(item, SnapshotStart))
     for part, name in ((document[:split], SEGMENT), (document[split + 1 :], SNAPSHOT)):
-        stored = list(one_by_one(read_entries(MADE / name, 0)))
-        assert len(part) == len(stored) > len(SNAPSHOT_TOLD)
+        stored = list(one_by_one(read_entries(BY_KAFKA / name, 0)))
+        assert len(part) == len(stored) > len(SNAPSHOT_RECORDS)
         for one, other in zip(part, stored, strict=True):
             assert isinstance(one, LogEntry) and isinstance(other, LogEntry)
             assert (one.offset, one.time, one.ends_batch) == (other.offset, other.time, other.ends_batch)
@@ -80,7 +80,7 @@ def test_a_dump_has_the_records_of_its_file() -> None:
 
 
 def test_text_is_told_from_binary_files(tmp_path: Path) -> None:
-    assert is_dump(DUMP) and not is_dump(MADE / SEGMENT) and not is_dump(tmp_path / "missing")
+    assert is_dump(DUMP) and not is_dump(BY_KAFKA / SEGMENT) and not is_dump(tmp_path / "missing")
     noisy = tmp_path / "noisy.log"
     noisy.write_text(f"[WARN] the script says so\n{TEXT}", encoding="utf-8")
     assert is_dump(noisy) and offsets(read(noisy)) == offsets(read(DUMP))
@@ -161,12 +161,12 @@ def log(folder: Path, *parts: tuple[int, int]) -> None:
     """Segments that start at the first number and have so many records."""
     folder.mkdir(parents=True, exist_ok=True)
     for base, count in parts:
-        content = b"".join(told_batch(base + number, [NO_OP]) for number in range(count))
+        content = b"".join(batch_of(base + number, [NO_OP]) for number in range(count))
         (folder / f"{base:020}.log").write_bytes(content)
 
 
 def snapshot(folder: Path, end: int) -> None:
-    content = told_batch(0, [NO_OP]) + snapshot_footer(1, 1, 1_000)
+    content = batch_of(0, [NO_OP]) + snapshot_footer(1, 1, 1_000)
     (folder / f"{end:020}-0000000001.checkpoint").write_bytes(content)
 
 

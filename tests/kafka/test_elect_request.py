@@ -21,7 +21,7 @@ def answer(whole: int, error: int) -> bytes:
     return struct.pack(">iihi", 7, 0, whole, 1) + struct.pack(">h", 6) + b"orders" + partition
 
 
-def asked(reply: bytes) -> bytes:
+def request_after(reply: bytes) -> bytes:
     """What a broker that sends this reply is asked."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(20)
@@ -50,7 +50,7 @@ def framed(body: bytes) -> bytes:
 
 
 def test_the_request_and_an_answer_without_error() -> None:
-    assert asked(framed(answer(0, 0))) == HEAD + BODY == encoded("orders", 3, "preferred")
+    assert request_after(framed(answer(0, 0))) == HEAD + BODY == encoded("orders", 3, "preferred")
     assert encoded("orders", 3, "unclean")[len(HEAD)] == 1
 
 
@@ -65,7 +65,7 @@ def test_the_request_and_an_answer_without_error() -> None:
 )
 def test_errors(reply: bytes, says: str) -> None:
     with pytest.raises(RefusedByKafka, match=says):
-        asked(reply)
+        request_after(reply)
 
 
 def test_a_broker_that_does_not_listen() -> None:

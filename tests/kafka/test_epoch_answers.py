@@ -59,7 +59,7 @@ def _end(broker: Broker, own: int, epoch: int) -> str:
     return f"{end.epoch if end.epoch > 0 and not bare else epoch}:{end.offset}"
 
 
-def _known(broker: Broker) -> str:
+def _ends(broker: Broker) -> str:
     ends = (_end(broker, 0, epoch) for epoch in EPOCHS)
     return " ".join((str(len(broker.log)), str(latest_epoch(broker)), *ends))
 
@@ -72,7 +72,7 @@ def _answer(kind: str, log: str, a: int, b: int) -> str:
         after = grown(CONFIG, after, Entry(id=4, epoch=int(log[b - 1]), acks=Acks.ALL))
     if kind == "loaded":
         after = loaded(CONFIG, file_left(after, len(after.log)))
-    return _known(after)
+    return _ends(after)
 
 
 @pytest.mark.slow
@@ -87,11 +87,11 @@ def test_every_small_log_is_answered_as_kafka_does(version: str, tmp_path: Path)
     )
     kafka = jars_or_skip(version, Jars.BROKER)
     assert run_tests([source], kafka, tmp_path / "run", more=JAVA) == {"AnswersTest": ""}
-    differ, asked = [], Counter[str]()
+    differ, counts = [], Counter[str]()
     for line in answers.read_text().splitlines():
-        kind, log, a, b, said = line.split(" ", 4)
-        asked[kind] += 1
-        if (model := _answer(kind, log, int(a), int(b))) != said:
-            differ.append(f"{kind} {log} {a} {b}: Kafka {said}, model {model}")
+        kind, log, a, b, answer = line.split(" ", 4)
+        counts[kind] += 1
+        if (model := _answer(kind, log, int(a), int(b))) != answer:
+            differ.append(f"{kind} {log} {a} {b}: Kafka {answer}, model {model}")
     assert not differ, "\n".join(differ)
-    assert asked == {"end": 160, "cut": 130, "grown": 130, "loaded": 130}
+    assert counts == {"end": 160, "cut": 130, "grown": 130, "loaded": 130}

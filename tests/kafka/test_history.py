@@ -20,11 +20,11 @@ from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, U
 from elrcheck.kafka.log.record_table import BY_NAME
 from elrcheck.kafka.log.segments import Damage
 from support.log_stories import D, E, T, U, broker, change, registered
-from support.log_writer import Told
+from support.log_writer import RecordFields
 
 P0 = PartitionKey(T, 0)
-TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
-PARTITION: Told = (
+TOPIC: RecordFields = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
+PARTITION: RecordFields = (
     "PARTITION_RECORD",
     2,
     {
@@ -38,25 +38,25 @@ PARTITION: Told = (
         "directories": (D, E, D),
     },
 )
-BEGIN: Told = ("BEGIN_TRANSACTION_RECORD", 0, {})
-END: Told = ("END_TRANSACTION_RECORD", 0, {})
-ABORT: Told = ("ABORT_TRANSACTION_RECORD", 0, {})
+BEGIN: RecordFields = ("BEGIN_TRANSACTION_RECORD", 0, {})
+END: RecordFields = ("END_TRANSACTION_RECORD", 0, {})
+ABORT: RecordFields = ("ABORT_TRANSACTION_RECORD", 0, {})
 NO_LEADER = change(2, leader=-1, isr=())
 
 
-def record(step: Told) -> MetadataRecord:
+def record(step: RecordFields) -> MetadataRecord:
     name, version, fields = step
     return MetadataRecord(name, version, defaults_of(BY_NAME[name]) | dict(fields))
 
 
-def after(*steps: Told) -> ClusterState:
+def after(*steps: RecordFields) -> ClusterState:
     state = ClusterState()
     for each in steps:
         state.apply(record(each))
     return state
 
 
-def entry(offset: int, step: Told, ends: bool = True, path: str = "log") -> LogEntry:
+def entry(offset: int, step: RecordFields, ends: bool = True, path: str = "log") -> LogEntry:
     return LogEntry(path, offset, 1_000 + offset, record(step), ends)
 
 
@@ -105,7 +105,7 @@ def test_directories_of_older_records_are_migrating() -> None:
 def test_clearing_the_elr_bumps_only_partitions_that_have_one() -> None:
     """ReplicationControlManager.removeTopicElrs."""
     with_elr = change(2, isr=(1,), eligibleLeaderReplicas=(0,), lastKnownElr=(2,))
-    other: Told = ("PARTITION_RECORD", 2, PARTITION[2] | {"partitionId": 1})
+    other: RecordFields = ("PARTITION_RECORD", 2, PARTITION[2] | {"partitionId": 1})
     for name in ("orders", ""):
         state = after(TOPIC, PARTITION, other, with_elr, ("CLEAR_ELR_RECORD", 0, {"topicName": name}))
         p = state.partitions[P0].registration
@@ -182,7 +182,7 @@ def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], min_
         registered(2, fenced=1),
     ],
 )
-def test_a_record_about_what_does_not_exist_is_impossible(step: Told) -> None:
+def test_a_record_about_what_does_not_exist_is_impossible(step: RecordFields) -> None:
     with pytest.raises(EarlierRecordsMissing):
         after(step)
     history, events = follow(entry(5, step), entry(6, step))

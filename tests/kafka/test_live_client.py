@@ -26,7 +26,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_audit, "PAUSE", 0.0)
 
 
-def asked(broker: WireBroker, config: Path | None = None, context: ssl.SSLContext | None = None) -> AuditReport:
+def audited(broker: WireBroker, config: Path | None = None, context: ssl.SSLContext | None = None) -> AuditReport:
     with listening(broker, context) as address:
         return run_audit(AuditRequest(bootstrap=address, client_config=config), Silent())
 
@@ -40,7 +40,7 @@ def test_the_wire_gives_the_report_that_the_answers_give() -> None:
         lag={0: 9_000},
         unclean="true",
     )
-    over_the_wire, direct = asked(WireBroker(cluster)), cluster.audited()
+    over_the_wire, direct = audited(WireBroker(cluster)), cluster.audited()
     flags = [(f.rule, f.topic, f.partition, f.message, f.offset) for f in over_the_wire.flags]
     assert flags == [(f.rule, f.topic, f.partition, f.message, f.offset) for f in direct.flags]
     assert {"elr-outside-replicas", "completion-leaves-elr", "leader-lags"} < {rule for rule, *_ in flags}
@@ -50,20 +50,20 @@ def test_the_wire_gives_the_report_that_the_answers_give() -> None:
 def test_pages_over_the_wire() -> None:
     cluster = FakeCluster([topic(f"t{n}", partition(0), partition(1)) for n in range(5)], page=3)
     broker = WireBroker(cluster)
-    assert asked(broker).partitions == 10
+    assert audited(broker).partitions == 10
     assert broker.heard.count("DescribeTopicPartitions") == 4
 
 
 def test_a_broker_without_the_newer_requests_is_asked_by_metadata() -> None:
     broker = WireBroker(FakeCluster(level=21, elr=0), lacks=frozenset({"DescribeTopicPartitions"}))
-    report = asked(broker)
+    report = audited(broker)
     assert report.partitions == 1 and "Metadata" in broker.heard
     assert report.cluster is not None
     assert report.cluster.unseen == ("ELR and LastKnownELR: the brokers do not offer this request",)
 
 
 def test_what_the_user_may_not_ask_is_said() -> None:
-    report = asked(WireBroker(FakeCluster(denied=frozenset({"configs", "reassignments"}))))
+    report = audited(WireBroker(FakeCluster(denied=frozenset({"configs", "reassignments"}))))
     assert report.verdict == "inconclusive" and report.cluster is not None
     assert report.cluster.unseen == (
         "reassignments: the user may not ask this",
@@ -83,10 +83,10 @@ sasl.jaas.config={login} \\
 """
     config.write_text(replaced(text, "PASSWORD", "b=c"))
     lacks = frozenset[str]()
-    assert asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config).verdict == "no_sign"
+    assert audited(WireBroker(FakeCluster(), lacks, "ann:b=c"), config).verdict == "no_sign"
     config.write_text(replaced(text, "PASSWORD", "wrong"))
     with pytest.raises(EnvironmentFault) as fault:
-        asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config)
+        audited(WireBroker(FakeCluster(), lacks, "ann:b=c"), config)
     assert fault.value.code == "cluster-unreachable" and "wrong" not in fault.value.render()
 
 
@@ -97,10 +97,10 @@ def test_tls_with_a_certificate_in_pem(tmp_path: Path) -> None:
     config = tmp_path / "client.properties"
     trust = f"ssl.truststore.type=PEM\nssl.truststore.location={certificate}\ndefault.api.timeout.ms=1500\n"
     config.write_text(f"security.protocol=SSL\n{trust}")
-    assert asked(WireBroker(FakeCluster()), config, context).verdict == "no_sign"
+    assert audited(WireBroker(FakeCluster()), config, context).verdict == "no_sign"
     config.write_text("security.protocol=SSL\ndefault.api.timeout.ms=1500\n")  # nobody known signed it
     with pytest.raises(EnvironmentFault) as fault:
-        asked(WireBroker(FakeCluster()), config, context)
+        audited(WireBroker(FakeCluster()), config, context)
     assert "certificate" in (fault.value.excerpt or "")
 
 
@@ -147,7 +147,7 @@ def test_something_else_listens(tmp_path: Path, capsys: pytest.CaptureFixture[st
     config = tmp_path / "client.properties"
     config.write_text("default.api.timeout.ms=700\nrequest.timeout.ms=500\n")
     with pytest.raises(EnvironmentFault, match="does not answer as a broker"):
-        asked(Deaf(FakeCluster()), config)
+        audited(Deaf(FakeCluster()), config)
     assert capsys.readouterr().err == ""
 
 
@@ -163,7 +163,7 @@ def test_a_broker_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> 
     deaf, broker = Deaf(FakeCluster()), WireBroker(FakeCluster())
     with listening(deaf) as address:
         broker.others = [(1, "127.0.0.1", int(address.rpartition(":")[2]), None)]
-        report = asked(broker)
+        report = audited(broker)
     assert report.verdict == "no_sign" and report.cluster is not None and report.cluster.unseen == ()
     assert deaf.heard
 

@@ -17,7 +17,7 @@ from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
 from elrcheck.results.risk.assess_report import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
 from support.log_stories import broker
-from support.log_writer import Told
+from support.log_writer import RecordFields
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -56,7 +56,9 @@ AWAY, BACK = change(leader=1), change(leader=0)
         ((change(leader=2),), True),
     ],
 )
-def test_what_counts_as_a_leader_away_and_back(between: tuple[Told, ...], returned: bool, tmp_path: Path) -> None:
+def test_what_counts_as_a_leader_away_and_back(
+    between: tuple[RecordFields, ...], returned: bool, tmp_path: Path
+) -> None:
     log = written(tmp_path, START, AWAY, *between, BACK)
     assert bool(near(log)["leader-returned"]) == returned
 

@@ -82,7 +82,7 @@ def test_it_is_built_once_for_what_it_is_made_of(
     kafka: ClassPath, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[object] = []
-    monkeypatch.setattr("elrcheck.kafka.patched_jar._compile", lambda *told: compiled.append(told))
+    monkeypatch.setattr("elrcheck.kafka.patched_jar._compile", lambda *arguments: compiled.append(arguments))
     jar = patched_jar("F-20", [ADDED], kafka, environ)
     assert patched_jar("F-20", [ADDED], kafka, environ) == jar
     assert len(runs(tmp_path)) == len(compiled) == 1

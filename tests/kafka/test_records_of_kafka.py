@@ -14,7 +14,7 @@ from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import MetadataRecord, read_record
 from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, RecordType, SchemaField, ValueEncoding
 from support.kafka_jars import ALL, jars_or_skip
-from support.kafka_records import asked
+from support.kafka_records import answers_to
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 TIMES = 6
@@ -25,7 +25,7 @@ def snake(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
-def shown(field: SchemaField) -> str:
+def printed(field: SchemaField) -> str:
     """A field as the driver prints Kafka's."""
     tag = "" if field.tag is None else f"#{field.tag}"
     return snake(field.name) + ("?" if field.nullable else "") + tag
@@ -70,7 +70,7 @@ def sample(kind: RecordType, version: int, chance: random.Random) -> dict[str, A
 def test_the_table_is_kafkas(kafka: str) -> None:
     """Every kind and version that this release has is in the table, with the same fields, tags and nulls."""
     jars = jars_or_skip(kafka)
-    (answer,) = asked(jars, ["types"])
+    (answer,) = answers_to(jars, ["types"])
     by_key = {kind.key: kind for kind in TYPES}
     versions = []
     for row in answer.split(";")[:-1]:
@@ -83,12 +83,12 @@ def test_the_table_is_kafkas(kafka: str) -> None:
         assert int(highest) <= by_key[int(key)].newest
         versions += [(by_key[int(key)], version) for version in range(int(highest) + 1)]
     assert len(versions) >= 20
-    answers = asked(jars, [f"fields {kind.key} {version}" for kind, version in versions])
+    answers = answers_to(jars, [f"fields {kind.key} {version}" for kind, version in versions])
     for (kind, version), fields in zip(versions, answers, strict=True):
         expected = [field for field in kind.fields if field.since <= version]
-        assert sorted(fields.split()) == sorted(map(shown, expected)), (kind.name, version)
+        assert sorted(fields.split()) == sorted(map(printed, expected)), (kind.name, version)
         order = [name for name in fields.split() if "#" not in name]
-        assert order == [shown(field) for field in expected if field.tag is None], (kind.name, version)
+        assert order == [printed(field) for field in expected if field.tag is None], (kind.name, version)
     if kafka == ALL[-1]:
         assert {kind for kind, _ in versions} == set(TYPES)
         assert dict(versions) == {kind: kind.newest for kind in TYPES}
@@ -98,7 +98,7 @@ def test_the_table_is_kafkas(kafka: str) -> None:
 def test_what_kafka_writes_is_read_back(kafka: str) -> None:
     """Random values of every field in every version, written by MetadataRecordSerde."""
     jars = jars_or_skip(kafka)
-    (answer,) = asked(jars, ["types"])
+    (answer,) = answers_to(jars, ["types"])
     newest = {int(row.split(" ")[1]): int(row.split(" ")[3]) for row in answer.split(";")[:-1]}
     chance = random.Random(kafka)
     expected = [
@@ -108,7 +108,7 @@ def test_what_kafka_writes_is_read_back(kafka: str) -> None:
         for _ in range(TIMES)
     ]
     lines = [f"record {kind.key} {version} {json.dumps(value)}" for kind, version, value in expected]
-    answers = asked(jars, lines)
+    answers = answers_to(jars, lines)
     for (kind, version, fields), line in zip(expected, answers, strict=True):
         raw = bytes.fromhex(line.split(" ", 1)[0])
         read = read_record(raw)

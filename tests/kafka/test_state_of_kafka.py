@@ -12,9 +12,9 @@ from elrcheck.kafka.log.cluster_state import ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
 from support.kafka_jars import ALL, jars_or_skip
-from support.kafka_records import asked
+from support.kafka_records import answers_to
 from support.log_stories import D, E, T, U, broker
-from support.log_writer import Told
+from support.log_writer import RecordFields
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 HISTORIES, LENGTH = 12, 40
@@ -24,11 +24,11 @@ NEWEST = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 3}
 """Version of broker registrations that a release can read; 4 in the others."""
 
 
-def history(kafka: str, chance: random.Random) -> list[Told]:
+def history(kafka: str, chance: random.Random) -> list[RecordFields]:
     """Records of a cluster with two topics, each about something that exists."""
     release = tuple(map(int, kafka.split(".")[:2]))
     newest = NEWEST.get(release, 4)
-    steps: list[Told] = [broker(min(newest, 3), b, logDirs=[D], brokerEpoch=b + 5) for b in range(4)]
+    steps: list[RecordFields] = [broker(min(newest, 3), b, logDirs=[D], brokerEpoch=b + 5) for b in range(4)]
     topics = {T: "orders", U: "other"}
     living = {b: b + 5 for b in range(4)}
     partitions: list[PartitionKey] = []
@@ -65,7 +65,7 @@ def _step(
     topics: dict[str, str],
     living: dict[int, int],
     partitions: list[PartitionKey],
-) -> Told:
+) -> RecordFields:
     roll = chance.random()
     if roll < 0.6 and partitions:
         return _change(chance, chance.choice(partitions))
@@ -102,7 +102,7 @@ def _step(
     )
 
 
-def _change(chance: random.Random, key: PartitionKey) -> Told:
+def _change(chance: random.Random, key: PartitionKey) -> RecordFields:
     fields: dict[str, Any] = {"partitionId": key.partition, "topicId": key.topic_id}
 
     def some() -> list[int]:
@@ -119,7 +119,7 @@ def _change(chance: random.Random, key: PartitionKey) -> Told:
     return ("PARTITION_CHANGE_RECORD", 2, fields)
 
 
-def shown(state: ClusterState) -> Any:
+def printed(state: ClusterState) -> Any:
     """The state as the driver prints Kafka's."""
     partitions = {}
     for key, stored in state.partitions.items():
@@ -158,7 +158,7 @@ def test_every_record_does_what_it_does_to_kafkas_image(kafka: str) -> None:
                 field.name: fields.get(field.name, field.otherwise) for field in kind.fields if field.since <= version
             }
             lines.append(f"replay {kind.key} {version} {json.dumps(every)}")
-    answers = iter(asked(jars, lines))
+    answers = iter(answers_to(jars, lines))
     for steps in histories:
         assert next(answers) == "forgotten"
         state = ClusterState()
@@ -171,4 +171,4 @@ def test_every_record_does_what_it_does_to_kafkas_image(kafka: str) -> None:
             state.apply(MetadataRecord(name, version, defaults_of(kind) | tuples))
             partitions, brokers = json.loads(next(answers))
             kafkas = [partitions, {b: [*rest, sorted(dirs)] for b, (*rest, dirs) in brokers.items()}]
-            assert shown(state) == kafkas, (name, version, fields)
+            assert printed(state) == kafkas, (name, version, fields)

@@ -16,17 +16,17 @@ from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults
 from elrcheck.kafka.log.record_table import BY_NAME, TYPES
 from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from support.log_stories import (
-    ALL_TOLD,
-    MADE,
+    ALL_RECORDS,
+    BY_KAFKA,
     NEXT_OFFSET,
     SEGMENT,
     SNAPSHOT,
-    SNAPSHOT_TOLD,
+    SNAPSHOT_RECORDS,
     TIME,
     written_by_kafka,
     written_here,
 )
-from support.log_writer import Told, record_value
+from support.log_writer import RecordFields, record_value
 from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
@@ -40,17 +40,17 @@ def batches(path: Path) -> list[StoredBatch]:
 
 @pytest.mark.parametrize("name", [SEGMENT, SNAPSHOT])
 def test_a_log_that_kafka_wrote_has_what_was_told(name: str) -> None:
-    read = batches(MADE / name)
-    steps_of = ALL_TOLD if name == SEGMENT else SNAPSHOT_TOLD
+    read = batches(BY_KAFKA / name)
+    steps_of = ALL_RECORDS if name == SEGMENT else SNAPSHOT_RECORDS
     records = [record for batch in read if not batch.control for record in batch.records]
     assert [record.offset for record in records] == list(range(1, 1 + len(steps_of)))
     for record, (kind, version, fields) in zip(records, steps_of, strict=True):
         decoded = read_record(record.value)
         assert isinstance(decoded, MetadataRecord) and (decoded.name, decoded.version) == (kind, version)
         assert _lists(decoded.fields) == _lists(defaults_of(BY_NAME[kind]) | dict(fields))
-    assert {kind for kind, _, _ in ALL_TOLD} == {kind.name for kind in TYPES}
+    assert {kind for kind, _, _ in ALL_RECORDS} == {kind.name for kind in TYPES}
     for kind in TYPES:
-        assert {v for name, v, _ in ALL_TOLD if name == kind.name} == set(range(kind.newest + 1))
+        assert {v for name, v, _ in ALL_RECORDS if name == kind.name} == set(range(kind.newest + 1))
 
 
 def _lists(value: object) -> object:
@@ -61,13 +61,13 @@ def _lists(value: object) -> object:
 
 
 def test_control_records_say_who_leads_and_when_a_snapshot_ends() -> None:
-    first = batches(MADE / SEGMENT)[0]
+    first = batches(BY_KAFKA / SEGMENT)[0]
     assert first.control and first.leader_epoch == 1 and first.next_offset == 1
     (record,) = first.records
     change = read_control(record.key, record.value)
     assert change.fields is not None and (change.name, change.fields["leaderId"]) == ("LeaderChange", 100)
     assert record.time == TIME
-    header, *_, footer = batches(MADE / SNAPSHOT)
+    header, *_, footer = batches(BY_KAFKA / SNAPSHOT)
     decoded = read_control(header.records[0].key, header.records[0].value)
     assert decoded.fields is not None and decoded.fields["lastContainedLogTimestamp"] == TIME + 16
     assert read_control(footer.records[0].key, footer.records[0].value).name == "SnapshotFooter"
@@ -90,15 +90,15 @@ def test_logs_of_real_controllers_are_read_to_the_end(folder: str, records: int,
 
 def test_what_the_tests_write_is_what_kafka_wrote() -> None:
     for name, content in written_here().items():
-        assert (MADE / name).read_bytes() == content
-    assert batches(MADE / SEGMENT)[-1].next_offset == NEXT_OFFSET
+        assert (BY_KAFKA / name).read_bytes() == content
+    assert batches(BY_KAFKA / SEGMENT)[-1].next_offset == NEXT_OFFSET
 
 
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_kafka_writes_the_stored_log() -> None:
     for name, content in written_by_kafka().items():
-        assert (MADE / name).read_bytes() == content
+        assert (BY_KAFKA / name).read_bytes() == content
 
 
 def test_unknown_kinds_and_versions_are_told_apart() -> None:
@@ -123,8 +123,8 @@ def test_a_tag_of_later_times_is_passed_over() -> None:
         read_record(value[:-1] + b"\x01\x07\x03xy")
 
 
-@given(st.binary(max_size=60), st.sampled_from(ALL_TOLD), st.data())
-def test_no_bytes_make_reading_fail_otherwise(noise: bytes, step: Told, data: st.DataObject) -> None:
+@given(st.binary(max_size=60), st.sampled_from(ALL_RECORDS), st.data())
+def test_no_bytes_make_reading_fail_otherwise(noise: bytes, step: RecordFields, data: st.DataObject) -> None:
     value = bytearray(record_value(step))
     at = data.draw(st.integers(0, len(value)))
     for raw in (bytes(value[:at]) + noise, bytes(value[:at]) + noise + bytes(value[at + 1 :])):

@@ -61,7 +61,7 @@ def test_the_file_is_about_the_configurations() -> None:
 # ---------------------------------------------------------------------------- how causes are found
 
 
-def asked(
+def case_of(
     broken: Mapping[frozenset[str], Mapping[str, int]], rest: Mapping[str, int], kip: Mapping[str, int]
 ) -> HuntedCase:
     """CASE, if leaving out the repairs of these findings breaks that, and all repairs break `rest`."""
@@ -82,7 +82,7 @@ def asked(
 
 
 def test_a_single_repair_explains_what_breaks_without_it() -> None:
-    replies = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
+    replies = case_of({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
     assert [(each.name, each.depth, each.reasons) for each in replies.violations] == [
         ("P-1", 7, ("F-20",)),
         ("P-2", 3, ("F-20",)),
@@ -92,32 +92,32 @@ def test_a_single_repair_explains_what_breaks_without_it() -> None:
 
 
 def test_two_repairs_are_left_out_together_if_none_is_enough() -> None:
-    replies = asked({frozenset({"F-20", "F-61"}): {"P-1": 7}, frozenset({"F-20"}): {"P-2": 3}}, {}, {})
+    replies = case_of({frozenset({"F-20", "F-61"}): {"P-1": 7}, frozenset({"F-20"}): {"P-2": 3}}, {}, {})
     assert [each.reasons for each in replies.violations] == [("F-20 + F-61",), ("F-20",)]
 
 
 def test_what_breaks_with_all_repairs_is_by_design_if_the_kip_breaks_it_as_soon() -> None:
-    replies = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 9})
+    replies = case_of({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 9})
     first, second = replies.violations
     assert first.reasons == ("F-20", "the KIP") and because(first) == "F-20, KIP"
     assert second.reasons == ("F-20",)
 
 
 def test_what_breaks_sooner_than_in_the_kip_is_not_explained() -> None:
-    replies = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
+    replies = case_of({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
     assert [each.explained for each in replies.violations] == [False, True]
     assert because(replies.violations[0]) == "F-20, not explained"
     assert "1 of these is without an explanation" in hunt_page(Hunt("today", "m", (replies,)))
 
 
 def test_what_no_repair_explains_says_so() -> None:
-    replies = asked({}, {}, {})
+    replies = case_of({}, {}, {})
     assert [each.explained for each in replies.violations] == [False, False]
     assert because(replies.violations[0]) == "not explained"
 
 
 def test_a_new_property_of_the_repaired_rules_is_noted() -> None:
-    assert asked({}, {"P-9": 2}, {}).introduced == ("P-9",)
+    assert case_of({}, {"P-9": 2}, {}).introduced == ("P-9",)
 
 
 def test_designs_are_variants() -> None:

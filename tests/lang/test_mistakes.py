@@ -45,7 +45,7 @@ def raised(package: Path, name: str, text: str, call: str = "") -> BaseException
     raise AssertionError("nothing was raised")
 
 
-def found(package: Path, fault: BaseException) -> tuple[str, str]:
+def mistake_of(package: Path, fault: BaseException) -> tuple[str, str]:
     """The last part of the place, and the message."""
     mistake = behind(fault, package, ("model", "invariants"))
     assert mistake is not None
@@ -53,21 +53,21 @@ def found(package: Path, fault: BaseException) -> tuple[str, str]:
 
 
 def test_what_python_meets_while_it_imports_the_model(tmp_path: Path) -> None:
-    assert found(tmp_path, raised(tmp_path, "model/a.py", "x = 1\ny = nothing\n")) == (
+    assert mistake_of(tmp_path, raised(tmp_path, "model/a.py", "x = 1\ny = nothing\n")) == (
         "model/a.py:2",
         "NameError: name 'nothing' is not defined",
     )
-    where, message = found(tmp_path, raised(tmp_path, "invariants/b.py", "def f(:\n    pass\n"))
+    where, message = mistake_of(tmp_path, raised(tmp_path, "invariants/b.py", "def f(:\n    pass\n"))
     assert (where, message.split(":")[0]) == ("invariants/b.py:1", "not valid Python")
     text = "from elrcheck.model.state import Brokr\n"
-    where, message = found(tmp_path, raised(tmp_path, "model/c.py", text))
+    where, message = mistake_of(tmp_path, raised(tmp_path, "model/c.py", text))
     assert where == "model/c.py:1" and "cannot import name 'Brokr'" in message
     text = "class A:\n    x = nothing\n"
-    assert found(tmp_path, raised(tmp_path, "model/d.py", text))[0] == "model/d.py:2"
+    assert mistake_of(tmp_path, raised(tmp_path, "model/d.py", text))[0] == "model/d.py:2"
 
 
 def test_a_rule_that_stops_in_plain_python(tmp_path: Path) -> None:
-    where, message = found(tmp_path, raised(tmp_path, "model/a.py", RULE, "third(0, ())"))
+    where, message = mistake_of(tmp_path, raised(tmp_path, "model/a.py", RULE, "third(0, ())"))
     assert where == "model/a.py:5"
     assert message == "IndexError: tuple index out of range, in third in plain Python"
 

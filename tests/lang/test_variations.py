@@ -83,4 +83,4 @@ def test_the_least_value_is_not_compared_in_vain(model: Model) -> None:
     assert not any(name.endswith("<= EMPTY") for name in variants)
     assert any(name.endswith(">= EMPTY") for name in variants)
     written = [one.after for name in ("last_epoch", "reassign") for one in changes(model, name).values()]
-    assert "len(wanted) >= 0" in written and "len(wanted) <= 0" not in written
+    assert "len(new_replicas) >= 0" in written and "len(new_replicas) <= 0" not in written

@@ -61,7 +61,7 @@ def test_global_count_includes_partitions_without_a_leader() -> None:
     image = cluster(
         topic("a", HEALTHY, ELR_ALIVE, ELR_FENCED),
         topic("b", AT_MIN_ISR),
-        topic("strict", AT_MIN_ISR, HEALTHY, given=settings(min_isr=3)),
+        topic("strict", AT_MIN_ISR, HEALTHY, own_settings=settings(min_isr=3)),
     )
     assert global_under_min_isr_partition_count(image) == 3
     assert global_under_min_isr_partition_count(cluster()) == 0

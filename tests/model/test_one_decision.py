@@ -267,7 +267,7 @@ def epochs(model: Model, kind: type) -> Iterator[Any]:
         yield prover.holds("after", s=prover.situation.value, e=event)["partition"]["leader_epoch"]
 
 
-def asked(kind: type) -> Any:
+def answer_of(kind: type) -> Any:
     """What-if's answer: broker 3 is fenced, and broker 2 if it is to be unfenced."""
     operation = OF[kind].operation
     assert operation is not None
@@ -278,10 +278,10 @@ def asked(kind: type) -> Any:
 
 @pytest.mark.parametrize("kind", [kind for kind in EVENTS if OF[kind].operation], ids=NAME)
 def test_what_if_answers_by_the_changed_decision(kind: type) -> None:
-    before = asked(kind)
+    before = answer_of(kind)
     _, original, plain = changed_decision(protocol(), kind)
     with planted(original, plain):
-        assert asked(kind) == before + 1
+        assert answer_of(kind) == before + 1
 
 
 def released() -> Config:

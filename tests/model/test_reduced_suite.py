@@ -45,7 +45,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(case, marks=pytest.mark.slow, id=case.name)
 
 
-def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
+def search_result(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(load_whole_model(), config).program
     limits = Limits(max_states=4 * LARGEST)
@@ -61,7 +61,7 @@ def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
 @pytest.mark.parametrize("case", list(cases()))
 def test_findings_and_their_depths_stay(case: SuiteCase) -> None:
     config: Any = case.selected.config
-    distinct, *rest = found(config)
-    fewer, *same = found(replace(config, **BOTH))
+    distinct, *rest = search_result(config)
+    fewer, *same = search_result(replace(config, **BOTH))
     assert same == rest
     assert fewer <= distinct

@@ -57,7 +57,7 @@ def model() -> Model:
     return load_checked_model()
 
 
-def found(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], bool]:
+def search_result(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(model, config).program
     result = Search(program, SearchSettings(Limits(max_states=300_000))).run(None, "complete")
@@ -74,9 +74,9 @@ def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None
     changes = {"spare_brokers": 1, "reassignments": 1, "directory_changes": 1}
     quiet = {"crashes": 0, "response_loss": False, "fetch_loss": False}
     config = Config(**{**SMALL, **changes, **quiet, "min_isr": 1})
-    _, *rest = found(unguarded, config)
+    _, *rest = search_result(unguarded, config)
     assert {"P-1", "P-8"} <= set(rest[0])
-    _, *same = found(unguarded, replace(config, **BOTH))
+    _, *same = search_result(unguarded, replace(config, **BOTH))
     assert same == rest
 
 
@@ -84,8 +84,8 @@ def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None
 @pytest.mark.parametrize("case", CASES)
 def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
     config = Config(**{**SMALL, **CASES[case]})
-    distinct, *rest = found(model, config)
-    fewer, *same = found(model, replace(config, **BOTH))
+    distinct, *rest = search_result(model, config)
+    fewer, *same = search_result(model, replace(config, **BOTH))
     assert same == rest
     assert fewer < distinct or case == "shutting-down"
 
@@ -93,7 +93,7 @@ def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
 @pytest.mark.slow
 def test_the_plain_search_counts_the_same(model: Model) -> None:
     config = Config(**{**SMALL, **LOG, **BOTH, "crashes": 0, "fences": 1, "response_loss": False})
-    assert reference_search(model, config).distinct == found(model, config)[0]
+    assert reference_search(model, config).distinct == search_result(model, config)[0]
 
 
 # ---------------------------------------------------------------------------- by hand

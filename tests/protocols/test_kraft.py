@@ -39,7 +39,7 @@ SINGLE_SERVER_BUG = (
 """D. Ongaro, "bug in single-server membership changes", raft-dev, 2015, with removals only."""
 
 
-def _found(ident: str, **selection: Any) -> tuple[str, int | None]:
+def _verdict(ident: str, **selection: Any) -> tuple[str, int | None]:
     """Verdict and depth of a property, in up to a million and a half states."""
     report = elrcheck.check(model=KRAFT, properties=ident, max_states=1_500_000, **selection)
     (violated,) = report.properties
@@ -48,30 +48,30 @@ def _found(ident: str, **selection: Any) -> tuple[str, int | None]:
 
 @pytest.mark.slow
 def test_a_voter_that_is_cut_off_raises_its_epoch_without_pre_vote_only() -> None:
-    assert _found("P-7", scope="cut-off", variant="no-pre-vote") == ("violated", 2)
-    assert _found("P-7", scope="cut-off") == ("holds", None)
+    assert _verdict("P-7", scope="cut-off", variant="no-pre-vote") == ("violated", 2)
+    assert _verdict("P-7", scope="cut-off") == ("holds", None)
 
 
 @pytest.mark.slow
 def test_a_restarted_follower_that_had_voted_for_itself_stands_with_an_entry_of_its_epoch() -> None:
     """Kafka 4.0 to 4.4: QuorumState.initialize looks for the vote before the leader. 3.9 stored one or the other."""
-    assert _found("P-8", scope="restart") == ("violated", 12)
-    assert _found("P-8", scope="restart", variant="follows-again") == ("holds", None)
-    assert _found("P-8", scope="restart", variant="no-pre-vote") == ("holds", None)
+    assert _verdict("P-8", scope="restart") == ("violated", 12)
+    assert _verdict("P-8", scope="restart", variant="follows-again") == ("holds", None)
+    assert _verdict("P-8", scope="restart", variant="no-pre-vote") == ("holds", None)
 
 
 @pytest.mark.slow
 def test_a_leader_that_counts_itself_without_a_vote_loses_what_it_committed() -> None:
     """KAFKA-16530; with the rule, the same number of states shows nothing."""
-    assert _found("P-5", variant="KAFKA-16530", settings=LEADER_REMOVES_ITSELF) == ("violated", 11)
-    assert _found("P-5", settings=LEADER_REMOVES_ITSELF) == ("inconclusive", None)
+    assert _verdict("P-5", variant="KAFKA-16530", settings=LEADER_REMOVES_ITSELF) == ("violated", 11)
+    assert _verdict("P-5", settings=LEADER_REMOVES_ITSELF) == ("inconclusive", None)
 
 
 @pytest.mark.slow
 def test_a_leader_commits_entries_of_earlier_epochs_with_one_of_its_own_only() -> None:
     """D. Ongaro and J. Ousterhout, figure 8."""
     settings = {"last_epoch": 3, "longest": 3}
-    assert _found("P-5", variant="no-pre-vote", settings={**settings, "own_epoch": False}) == ("violated", 13)
+    assert _verdict("P-5", variant="no-pre-vote", settings={**settings, "own_epoch": False}) == ("violated", 13)
     report = elrcheck.check("no-pre-vote", model=KRAFT, settings=settings, properties="P-5")
     assert (report.verdict, report.search.distinct) == ("holds", 1_563_549)
 

@@ -112,6 +112,6 @@ def test_a_long_term_of_the_partition_has_a_name_and_a_definition_that_decides(p
 )
 def test_a_cell_about_quorums_is_proved(partition: Unbounded, action: str, goal: str, hints: tuple[str, ...]) -> None:
     step = step_of(partition, action)
-    wanted = step.goal(goal)
-    assert wanted is not None
-    assert questions(partition, step.premises, [goal, *hints]).prove(wanted, 60.0).proved
+    conjecture = step.goal(goal)
+    assert conjecture is not None
+    assert questions(partition, step.premises, [goal, *hints]).prove(conjecture, 60.0).proved

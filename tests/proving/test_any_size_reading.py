@@ -73,7 +73,7 @@ def test_every_axiom_about_two_sets_has_its_name_in_the_list() -> None:
 # ------------------------------------------------------------------------- states
 
 
-class Given:
+class PlainValues:
     """Plain values as values of the reading, for a configuration whose sizes are fixed by `axioms`."""
 
     def __init__(self, evaluator: AnySizeEvaluator, config: Any) -> None:

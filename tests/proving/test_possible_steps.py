@@ -48,7 +48,7 @@ def model() -> Model:
     return load_proof_model()
 
 
-def asked(model: Model, config: Config = TINY) -> PossibleReport:
+def possible_report(model: Model, config: Config = TINY) -> PossibleReport:
     prover = Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0)
     return what_is_possible(prover, Silent())
 
@@ -65,7 +65,7 @@ def printed(report: ProveReport) -> str:
 
 @pytest.mark.slow
 def test_nothing_is_excluded(model: Model) -> None:
-    report = asked(model)
+    report = possible_report(model)
     assert report.impossible == ()
     assert report.asked == 27 + 10, "instances, and what is allowed of this configuration"
     assert report.replayed > report.asked, "each step, and its renamings"
@@ -94,14 +94,14 @@ def test_an_action_without_any_choice_left(model: Model, action: str, guard: str
     """Its guard is false by itself: the terms leave no choice of arguments, and no setting says so."""
     changed, original, plain = planted_rule(model, action, guard, "s.partition != s.partition")
     with planted(original, plain):
-        report = asked(changed)
+        report = possible_report(changed)
     assert [one.name for one in report.impossible] == [action]
     assert "whatever the configuration" in report.impossible[0].statement
 
 
 def test_an_excluded_action_with_a_reason(model: Model) -> None:
     """No budget for kills, and one broker alone, which fetches from no other."""
-    assert asked(model, replace(ALONE, kills=0)).impossible == ()
+    assert possible_report(model, replace(ALONE, kills=0)).impossible == ()
 
 
 # fault -> (function, expression, what it becomes, the predicates that notice it)
@@ -164,7 +164,7 @@ def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
     function, before, after, noticed = TOO_MUCH[fault]
     changed, original, plain = planted_rule(model, function, before, after)
     with planted(original, plain):
-        report = asked(changed)
+        report = possible_report(changed)
     assert [one.name for one in report.impossible] == noticed
     assert all(one.verdict == "never" and one.source for one in report.impossible)
 
@@ -179,7 +179,7 @@ def test_each_assumption_names_steps_that_it_allows(model: Model) -> None:
 
 def test_an_undecided_step_is_not_proved(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prover, "check", lambda *_: z3.unknown)
-    report = asked(model, ALONE)
+    report = possible_report(model, ALONE)
     assert len(report.impossible) == report.asked
     assert {one.verdict for one in report.impossible} == {"unknown"}
 

@@ -75,7 +75,7 @@ REMOVED_AND_ADDED = (
     ("LeaderLearns", 0),
 )
 """The leader, which lags, counts a replica that was removed and added again; nobody is adding it any more."""
-KEPT = tuple(step for step in REMOVED_AND_ADDED if step[0] not in ("Reassign", "ApplyMetadata"))
+STILL_ADDED = tuple(step for step in REMOVED_AND_ADDED if step[0] not in ("Reassign", "ApplyMetadata"))
 
 
 def before_the_answer(model: Model, config: Config, *steps: tuple[Any, ...]) -> State:
@@ -107,7 +107,7 @@ def test_a_replica_that_was_removed_had_stored_the_record(model: Model) -> None:
 def test_a_replica_that_stayed_has_to_hold_the_record(model: Model) -> None:
     """P-25 is false if 1 lacks what it acknowledged without a removal, or if the leader could know."""
     config = replace(TWO, broker_count=3, records=1, shrinks=1, reassignments=3)
-    state = before_the_answer(model, config, *KEPT)
+    state = before_the_answer(model, config, *STILL_ADDED)
     assert acknowledged(model, config, state) == (True, True)
     cut = replace(state, broker=put(state.broker, 1, replace(state.broker[1], log=())))
     assert acknowledged(model, config, cut) == (True, False)

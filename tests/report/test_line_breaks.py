@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(report: Report, width: int) -> str:
+def printed(report: Report, width: int) -> str:
     stream = Terminal()
     console = open_console(stream, "never")
     console.width = width
@@ -45,7 +45,7 @@ def test_a_report_breaks_between_words(name: str) -> None:
     report = REPORTS[name]
     words, heads = set(plain_text(blocks(report, 1)).split()), set(heads_of(report))
     for width in WIDTHS if name == "check" else range(40, 201, 16):
-        text = shown(report, width)
+        text = printed(report, width)
         in_text = {word.replace("\u202f", ",") for word in text.split()} - {"\\"}
         whole = {word.replace("\u202f", ",") for word in words}
         assert whole - heads <= in_text, "where columns do not fit, only their heads may be left out"

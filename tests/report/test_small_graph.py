@@ -90,7 +90,7 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
     steps: Counter[Any] = Counter()
     queue = [plain.initial()]
 
-    def shown(state: Any) -> Any:
+    def leaf_values(state: Any) -> Any:
         return tuple(leaves(state, model.state_ty))
 
     for state in queue:
@@ -98,7 +98,7 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
             if not plain.within(after):
                 continue
             named = arguments(actions[label.action], label.args)
-            steps[shown(state), shown(after), Step(0, label.action, named).label] += 1
+            steps[leaf_values(state), leaf_values(after), Step(0, label.action, named).label] += 1
             if after not in depth:
                 depth[after] = depth[state] + 1
                 queue.append(after)
@@ -106,7 +106,7 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
     chosen = [fn for fn in model.always if fn.ident.startswith("P-1") and not fn.is_step]
     assert Counter((values[s.source], values[s.target], s.label) for s in graph.steps) == steps
     assert {v: (s.depth, s.violates) for v, s in zip(values, graph.states, strict=True)} == {
-        shown(state): (at, tuple(fn.ident for fn in chosen if not plain.holds(fn, state)))
+        leaf_values(state): (at, tuple(fn.ident for fn in chosen if not plain.holds(fn, state)))
         for state, at in depth.items()
     }
     assert {step.kind for step in graph.steps} >= {"reassignment_events", "metadata"}

@@ -16,7 +16,7 @@ from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.audit_on_spark import audit_in_session
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, STORED
-from support.log_stories import MADE, SEGMENT
+from support.log_stories import BY_KAFKA, SEGMENT
 from support.random_logs import written_at_random
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def both(session: SparkSession, *paths: Path) -> tuple[AuditReport, AuditReport]
 
 @pytest.mark.slow  # tests/kafka/audit/test_audit_tasks.py runs the same tasks without Spark
 def test_stored_logs_and_a_dump(spark: SparkSession) -> None:
-    plain, spread = both(spark, LOST, MADE / "dump.txt", CONTROL, MADE)
+    plain, spread = both(spark, LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA)
     assert plain == spread
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
 
@@ -73,7 +73,7 @@ def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
     inner = tmp_path / "__cluster_metadata-0"
     inner.mkdir()
     (inner / SEGMENT).write_bytes((LOST / SEGMENT).read_bytes())
-    (tmp_path / "dump.txt").write_bytes((MADE / "dump.txt").read_bytes())
+    (tmp_path / "dump.txt").write_bytes((BY_KAFKA / "dump.txt").read_bytes())
     uris = (tmp_path.as_uri(), (tmp_path / "dump.txt").as_uri())
     report = audit_in_session(spark, AuditRequest(uris), Silent())
     plain = run_audit(AuditRequest((tmp_path / "dump.txt", inner)), Silent())

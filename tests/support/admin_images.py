@@ -43,12 +43,14 @@ def settings(min_isr: int = 2, elr_enabled: bool = True) -> Settings:
     )
 
 
-def topic(name: str, *partitions: Partition, config: Config | None = None, given: Settings | None = None) -> TopicImage:
+def topic(
+    name: str, *partitions: Partition, config: Config | None = None, own_settings: Settings | None = None
+) -> TopicImage:
     return TopicImage(
         name=name,
         topic_id=f"id-of-{name}",
         config=config if config is not None else Config(),
-        settings=given if given is not None else settings(),
+        settings=own_settings if own_settings is not None else settings(),
         partitions=tuple(PartitionImage(p, IDS) for p in partitions),
     )
 

@@ -9,36 +9,36 @@ from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
 from support.log_stories import SEGMENT, T, broker, registered
-from support.log_writer import Told, told_batch
+from support.log_writer import RecordFields, batch_of
 from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
 LOST, CONTROL = STORED / "lost-4.1.1", STORED / "control-4.1.1"
 
 
-def feature(level: int) -> Told:
+def feature(level: int) -> RecordFields:
     return ("FEATURE_LEVEL_RECORD", 0, {"name": "eligible.leader.replicas.version", "featureLevel": level})
 
 
-def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> Told:
+def min_isr(value: str | None, resource: tuple[int, str] = (4, "")) -> RecordFields:
     fields = {"resourceType": resource[0], "resourceName": resource[1], "name": "min.insync.replicas"}
     return ("CONFIG_RECORD", 0, fields | {"value": value})
 
 
-def partition(**more: object) -> Told:
+def partition(**more: object) -> RecordFields:
     values = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0}
     values |= {"leaderEpoch": 0, "partitionEpoch": 0}
     return ("PARTITION_RECORD", 2, values | {"directories": ["AAAAAAAAAAAAAAAAAAAAAA"] * 3} | more)
 
 
-def change(**more: object) -> Told:
+def change(**more: object) -> RecordFields:
     return ("PARTITION_CHANGE_RECORD", 2, {"partitionId": 0, "topicId": T} | more)
 
 
-CLEAR: Told = ("CLEAR_ELR_RECORD", 0, {"topicName": ""})
-TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
+CLEAR: RecordFields = ("CLEAR_ELR_RECORD", 0, {"topicName": ""})
+TOPIC: RecordFields = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
 BROKERS = tuple(broker(3, b, fenced=False) for b in range(4))
-START: tuple[Told, ...] = (feature(1), min_isr("2"), *BROKERS, TOPIC, partition())
+START: tuple[RecordFields, ...] = (feature(1), min_isr("2"), *BROKERS, TOPIC, partition())
 """Offsets 0 to 7."""
 FENCED = tuple(registered(2, brokerId=b, fenced=1) for b in (0, 1, 2))
 
@@ -46,12 +46,12 @@ SHRINK = (change(isr=[0], eligibleLeaderReplicas=[1]), *FENCED[1:])
 """Offsets 8 to 10: 1 and 2 are fenced, 1 is eligible."""
 
 
-def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT) -> Path:
+def written(tmp_path: Path, *steps: RecordFields | tuple[RecordFields, ...], name: str = SEGMENT) -> Path:
     """A segment; each step is a batch."""
     content, base = b"", 0
     for step in steps:
-        batch: tuple[Told, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
-        content += told_batch(base, batch, time=1_000 + base)
+        batch: tuple[RecordFields, ...] = (step,) if isinstance(step[0], str) else step  # type: ignore[assignment]
+        content += batch_of(base, batch, time=1_000 + base)
         base += len(batch)
     path = tmp_path / name
     path.write_bytes(content)

@@ -192,7 +192,7 @@ class _Probes(ast.NodeTransformer):
     """Wraps each condition in a probe and appends it to `found`; its index there is its number."""
 
     def __init__(self, fn: Fn, indent: int, conditions: list[Condition]) -> None:
-        self.fn, self.indent, self.found = fn, indent, conditions
+        self.fn, self.indent, self.conditions = fn, indent, conditions
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None  # annotations would be evaluated when the copy is compiled
@@ -230,8 +230,8 @@ class _Probes(ast.NodeTransformer):
         return node
 
     def _wrap(self, kind: str, node: ast.expr) -> ast.expr:
-        number = len(self.found)
-        self.found.append(
+        number = len(self.conditions)
+        self.conditions.append(
             Condition(
                 module=self.fn.source.__module__.rpartition(".")[2],
                 function=self.fn.name,

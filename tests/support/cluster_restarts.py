@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.log_stories import broker, registered
-from support.log_writer import Told, batch, record_value
+from support.log_writer import RecordFields, batch, record_value
 
 TOPIC_SIZE = 50
 MOST_IN_BATCH = 1000
@@ -34,7 +34,7 @@ class Cluster:
     seed: int = 1
     alter: int = 20
     """Partitions of an AlterPartition request at most."""
-    told: int = 0
+    decoded: int = 0
     replicas: list[tuple[int, ...]] = field(init=False)
     isr: list[tuple[int, ...]] = field(init=False)
     leader: list[int] = field(init=False)
@@ -51,9 +51,9 @@ class Cluster:
     def batches(self, records: int) -> Iterator[list[bytes]]:
         """Batches of at least so many records."""
         for values in self._every():
-            self.told += len(values)
+            self.decoded += len(values)
             yield values
-            if self.told >= records:
+            if self.decoded >= records:
                 return
 
     def _every(self) -> Iterator[list[bytes]]:
@@ -69,7 +69,7 @@ class Cluster:
         yield _values(*(broker(3, b, fenced=False) for b in range(self.brokers)))
         for start in range(0, self.partitions, TOPIC_SIZE):
             name = {"name": f"t{start // TOPIC_SIZE}", "topicId": _id(_topic(start))}
-            created: list[Told] = [("TOPIC_RECORD", 0, name)]
+            created: list[RecordFields] = [("TOPIC_RECORD", 0, name)]
             for p in range(start, min(start + TOPIC_SIZE, self.partitions)):
                 place = {"partitionId": p % TOPIC_SIZE, "topicId": _id(_topic(p))}
                 place |= {"directories": [ONLINE] * 3}
@@ -131,7 +131,7 @@ def written_restarts(folder: Path, cluster: Cluster, records: int) -> Path:
     return path
 
 
-def _values(*steps: Told) -> list[bytes]:
+def _values(*steps: RecordFields) -> list[bytes]:
     return [record_value(each) for each in steps]
 
 

@@ -87,7 +87,7 @@ def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) ->
         presented=rng.randint(0, 2),
         brings_directory=rng.random() < 0.8,
         request=request,
-        wanted=tuple(rng.sample(brokers, rng.randint(1, len(brokers)))),
+        replicas=tuple(rng.sample(brokers, rng.randint(1, len(brokers)))),
         value=rng.randint(1, config.broker_count),
         info=info,
     )

@@ -172,13 +172,13 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     "late-while-restarting": ({**LATE, **QUIET}, story(("SendLateFetch", 1, 0))),
     # The last member of the ISR returns after an unclean stop; the other one is in the shadow.
     **{
-        f"synchronising-{kept}-of-{copied}": (
-            {**SHADOW, "sync_may_be_skipped": kept == 1, "crashes": 2, "response_loss": False},
+        f"synchronising-{lasting}-of-{copied}": (
+            {**SHADOW, "sync_may_be_skipped": lasting == 1, "crashes": 2, "response_loss": False},
             story(
                 ("Produce", 0, Acks.ALL),
                 *[("Fetch", 1, 0, False)] * copied,
                 ("Fence", 1),
-                ("Crash", 0, kept),
+                ("Crash", 0, lasting),
                 ("Fence", 0),
                 ("Start", 0),
                 ("Register", 0),
@@ -187,7 +187,7 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
                 ("ApplyMetadata", 0),
             ),
         )
-        for kept, copied in ((0, 1), (1, 0))
+        for lasting, copied in ((0, 1), (1, 0))
     },
     # Broker 0, in the shadow, holds a record that the last member, broker 1, never had.
     "synchronising-with-another-log": (

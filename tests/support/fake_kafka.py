@@ -62,10 +62,10 @@ class FakeKafka:
 
     def __init__(self, config: Config, version: str = "1.0.0", *, reverses: bool = False) -> None:
         self.config, self.version, self.reverses = config, version, reverses
-        self.asked = 0
+        self.questions = 0
 
     def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
-        self.asked += len(questions)
+        self.questions += len(questions)
         return [self._built(question) for question in questions]
 
     def _built(self, question: BuilderQuestion) -> BuilderAnswer:
@@ -87,7 +87,7 @@ class FakeKafka:
         return [self._walk(setup, tuple(steps)) for setup, steps in walks]
 
     def _walk(self, setup: Setup, steps: tuple[Step, ...]) -> list[StepAnswer]:
-        self.asked += len(steps)
+        self.questions += len(steps)
         now = situation_of(self.config, setup)
         assert setup.partition is not None
         brokers, isr = setup.brokers, setup.partition.isr

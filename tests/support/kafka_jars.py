@@ -18,12 +18,12 @@ OTHERS = ("3.9.1", "4.1.0", "4.3.1")
 """Beside `ONE`, for comparisons that take half a minute a release."""
 
 
-def jars_or_skip(version: str = ONE, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
+def jars_or_skip(version: str = ONE, of: Jars = Jars.CONTROLLER) -> ClassPath:
     """Return the class path of a release; skip the test, with the reason, where it cannot be had."""
-    if version not in kept_versions(os.environ, wanted) and find_maven(os.environ) is None:
+    if version not in kept_versions(os.environ, of) and find_maven(os.environ) is None:
         pytest.skip(f"no mvn, and the jars of Kafka {version} were not resolved before")
     try:
         find_jdk()
-        return from_maven(version, wanted)
+        return from_maven(version, of)
     except EnvironmentFault as fault:
         pytest.skip(f"{fault.message} {fault.excerpt or ''}")

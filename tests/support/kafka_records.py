@@ -18,7 +18,7 @@ HOMES = ("org.apache.kafka.common.record.internal", "org.apache.kafka.common.rec
 PATIENCE = 120
 
 
-def asked(jars: ClassPath, lines: Sequence[str]) -> list[str]:
+def answers_to(jars: ClassPath, lines: Sequence[str]) -> list[str]:
     """What the classes of that release answer to each line."""
     jdk = find_jdk()
     home = next(home for home in HOMES if _has(jars.jars, f"{home.replace('.', '/')}/MemoryRecords.class"))

@@ -51,11 +51,11 @@ class FakeCluster:
     page: int = 2000
     missing: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     """Names of requests, in order."""
 
     def _note(self, name: str) -> None:
-        self.asked.append(name)
+        self.requests.append(name)
         if name in self.missing:
             raise Unanswered("the brokers do not offer this request")
         if name in self.denied:

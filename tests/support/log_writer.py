@@ -22,7 +22,7 @@ from elrcheck.kafka.log.record_table import (
     ValueEncoding,
 )
 
-Told: TypeAlias = tuple[str, int, Mapping[str, Any]]
+RecordFields: TypeAlias = tuple[str, int, Mapping[str, Any]]
 """A record: name, version, the fields that are not as by default."""
 CODES = {
     ValueEncoding.BOOL: ">?",
@@ -46,7 +46,7 @@ def varlong(value: int) -> bytes:
     return unsigned_varint((value << 1) ^ (value >> 63) & (1 << 64) - 1)
 
 
-def record_value(step: Told) -> bytes:
+def record_value(step: RecordFields) -> bytes:
     name, version, fields = step
     kind = BY_NAME[name]
     frame = unsigned_varint(1) + unsigned_varint(kind.key) + unsigned_varint(version)
@@ -119,7 +119,7 @@ def batch(
     return bytes(raw)
 
 
-def told_batch(base: int, steps: Sequence[Told], epoch: int = 1, time: int = 1_000) -> bytes:
+def batch_of(base: int, steps: Sequence[RecordFields], epoch: int = 1, time: int = 1_000) -> bytes:
     return batch(base, [record_value(each) for each in steps], epoch, time)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from support.audit_stories import START, change, feature, partition
 from support.log_stories import T, U
-from support.log_writer import Told, snapshot_footer, snapshot_header, told_batch
+from support.log_writer import RecordFields, batch_of, snapshot_footer, snapshot_header
 
-CLUSTER: Sequence[Told] = (
+CLUSTER: Sequence[RecordFields] = (
     feature(0),
     feature(1),
     ("CLEAR_ELR_RECORD", 0, {"topicName": "t1"}),
@@ -29,7 +29,7 @@ CLUSTER: Sequence[Told] = (
 )
 
 
-def any_change(chance: random.Random) -> Told:
+def any_change(chance: random.Random) -> RecordFields:
     some = chance.sample(range(4), chance.randrange(4))
     more = {
         "isr": some,
@@ -59,7 +59,7 @@ def written_at_random(folder: Path, chance: random.Random) -> None:
         base += len(batch)
     cuts = (0, 20, 40, len(batches))
     for start, end in itertools.pairwise(cuts):
-        raw = b"".join(told_batch(offsets[n], batches[n], time=1000 + n) for n in range(start, end))
+        raw = b"".join(batch_of(offsets[n], batches[n], time=1000 + n) for n in range(start, end))
         if chance.random() < 0.5:
             at = chance.randrange(len(raw) // 2, len(raw))
             raw = raw[:at] + bytes([raw[at] ^ 4]) + raw[at + 1 :]
@@ -67,7 +67,7 @@ def written_at_random(folder: Path, chance: random.Random) -> None:
     if chance.random() < 0.6:
         (folder / f"{0:020}.log").unlink()
         end = offsets[22]
-        content = snapshot_header(0, 1, 5, 4) + told_batch(1, steps) + snapshot_footer(1 + len(steps), 1, 5)
+        content = snapshot_header(0, 1, 5, 4) + batch_of(1, steps) + snapshot_footer(1 + len(steps), 1, 5)
         (folder / f"{end:020}-0000000001.checkpoint").write_bytes(content)
     last = folder / f"{offsets[40]:020}.log"
-    last.write_bytes(last.read_bytes() + told_batch(base, parts)[: chance.randrange(1, 60)])
+    last.write_bytes(last.read_bytes() + batch_of(base, parts)[: chance.randrange(1, 60)])

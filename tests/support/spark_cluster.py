@@ -63,7 +63,7 @@ class Daemon:
             self.guard.kill()
             self.guard.wait(10)
 
-    def said(self, pattern: str) -> str | None:
+    def logged(self, pattern: str) -> str | None:
         """The first group of the first place in its log that matches."""
         result = re.search(pattern, self.log.read_text(errors="replace"))
         return result[1] if result else None
@@ -83,8 +83,8 @@ class Cluster:
     def start(self, workers: int) -> None:
         """Returns when all workers are registered."""
         self.master = self._daemon("master", "master.Master", "--port", "0")
-        self.url = until(lambda: self.master.said(r"(spark://127\.0\.0\.1:\d+)"), self._logs)
-        self._page = until(lambda: self.master.said(r"started at (http://\S+:\d+)"), self._logs)
+        self.url = until(lambda: self.master.logged(r"(spark://127\.0\.0\.1:\d+)"), self._logs)
+        self._page = until(lambda: self.master.logged(r"started at (http://\S+:\d+)"), self._logs)
         for _ in range(workers):
             self.add_worker()
         self.wait_for(workers)

@@ -66,7 +66,7 @@ class Folder:
 
 
 @dataclass
-class Found:
+class EngineResult:
     """All that must not depend on the engine: counts, levels, first hits, shortest traces."""
 
     facts: dict[str, Any]

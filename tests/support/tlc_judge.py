@@ -60,7 +60,7 @@ def sequence(items: Iterator[str] | list[str]) -> str:
     return "<<" + ",\n".join(items) + ">>"
 
 
-def shown(value: bool | None) -> str:
+def tla(value: bool | None) -> str:
     return str(bool(value)).upper()
 
 
@@ -100,8 +100,8 @@ def assert_tlc_judges(
         f"From == {sequence(sources)}",
         f"Later == {sequence(later)}",
         f"After == {sequence(after)}",
-        f"Ours == {sequence(sequence([shown(v) for v in row]) for row in ours)}",
-        f"Skip == {sequence(sequence([shown(v is None) for v in row]) for row in ours)}",
+        f"Ours == {sequence(sequence([tla(v) for v in row]) for row in ours)}",
+        f"Skip == {sequence(sequence([tla(v is None) for v in row]) for row in ours)}",
         f"JudgeInit == judge_at \\in 1..{len(cases)}",
         *(f"    /\\ {n} = From[judge_at].{n}" for n in names),
         "Step == judge_at > 0 /\\ judge_at' = -judge_at /\\ Next",

@@ -34,12 +34,12 @@ from support.audit_stories import (
     partition,
     written,
 )
-from support.log_stories import MADE, SEGMENT, T, U, broker, registered
-from support.log_writer import Told, snapshot_footer, snapshot_header, told_batch
+from support.log_stories import BY_KAFKA, SEGMENT, T, U, broker, registered
+from support.log_writer import RecordFields, batch_of, snapshot_footer, snapshot_header
 from support.places import ROOT, SCHEMAS
 
 
-def flags(tmp_path: Path, *steps: Told | tuple[Told, ...]) -> list[tuple[int, str, int | None]]:
+def flags(tmp_path: Path, *steps: RecordFields | tuple[RecordFields, ...]) -> list[tuple[int, str, int | None]]:
     """All but those of records that no event of the controller writes: most stories are told in short."""
     raised = audited(written(tmp_path, *steps)).flags
     return [(flag.offset, flag.rule, flag.until) for flag in raised if flag.rule != "unexplained-record"]
@@ -68,7 +68,7 @@ def test_the_control_has_no_flag() -> None:
 
 def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
     """The dump has the snapshot too, which tells nothing new."""
-    dump, files = audited(MADE / "dump.txt"), audited(MADE / SEGMENT)
+    dump, files = audited(BY_KAFKA / "dump.txt"), audited(BY_KAFKA / SEGMENT)
     assert sum(flag.severity != "low" for flag in files.flags) == 5
 
     def seen(report: AuditReport) -> list[tuple[int, str, str, int, str]]:
@@ -99,9 +99,9 @@ def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
     )
 
 
-Batches = tuple[tuple[Told, ...], ...]
-Found = list[tuple[int, str, int | None]]
-STORIES: Mapping[str, tuple[Batches, Found]] = {
+Batches = tuple[tuple[RecordFields, ...], ...]
+Flags = list[tuple[int, str, int | None]]
+STORIES: Mapping[str, tuple[Batches, Flags]] = {
     "a cancelled reassignment and the loss after it": (
         (
             (change(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0, 1]),),
@@ -233,10 +233,10 @@ def test_a_flag_inside_a_snapshot_has_its_last_offset(tmp_path: Path) -> None:
         partition(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0], directories=["AAAAAAAAAAAAAAAAAAAAAA"]),
     )
     name = "00000000000000000040-0000000003.checkpoint"
-    content = snapshot_header(0, 3, 5_000, 4_000) + told_batch(1, steps, 3) + snapshot_footer(9, 3, 5_000)
+    content = snapshot_header(0, 3, 5_000, 4_000) + batch_of(1, steps, 3) + snapshot_footer(9, 3, 5_000)
     (tmp_path / name).write_bytes(content)
     moved = (change(replicas=[0, 1, 2]), change(isr=[0], leader=0, eligibleLeaderReplicas=[]))
-    tail = told_batch(40, moved, 3)
+    tail = batch_of(40, moved, 3)
     (tmp_path / f"{40:020}.log").write_bytes(tail)
     report = audited(tmp_path)
     loud = [flag for flag in report.flags if flag.severity != "low"]
@@ -271,7 +271,7 @@ def test_no_content_makes_the_audit_fail(tmp_path: Path) -> None:
         content, base = b"", 0
         for _ in range(chance.randrange(1, 6)):
             steps = [nonsense(chance) for _ in range(chance.randrange(1, 25))]
-            content += told_batch(base, steps, time=chance.choice((0, -1, 10**17)))
+            content += batch_of(base, steps, time=chance.choice((0, -1, 10**17)))
             base += len(steps)
         path.write_bytes(content)
         report = audited(path)
@@ -299,7 +299,7 @@ NONSENSE = (
 )
 
 
-def nonsense(chance: random.Random) -> Told:
+def nonsense(chance: random.Random) -> RecordFields:
     kind = BY_NAME[chance.choice(NONSENSE)]
     fields: dict[str, object] = {}
     for each in kind.fields:

@@ -25,7 +25,7 @@ from elrcheck.kafka.log.shares import EVERY, Share, share_of, shares_of
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, audited
 from support.cluster_restarts import Cluster, written_restarts
-from support.log_stories import MADE, T, U
+from support.log_stories import BY_KAFKA, T, U
 from support.log_writer import record_value, varlong
 from support.random_logs import written_at_random
 
@@ -60,7 +60,7 @@ def test_shares_together_are_the_whole(tmp_path: Path, count: int) -> None:
     folders = [tmp_path / str(seed) for seed in range(4)]
     for seed, folder in enumerate(folders):
         written_at_random(folder, random.Random(seed))
-    folders += [LOST, MADE / "dump.txt", CONTROL, MADE, written_restarts(tmp_path, Cluster(120), 900)]
+    folders += [LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA, written_restarts(tmp_path, Cluster(120), 900)]
     report = replace(by_shares(folders, count), seconds=0.0)
     assert report == plain(folders)
     assert len(report.flags) > 100 and len(report.damage) > 3
@@ -94,7 +94,7 @@ def test_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("elrcheck.kafka.audit.audit.SECONDS", 0.0)
     monkeypatch.setattr("elrcheck.kafka.audit.audit.STEPS", 1)
     written_at_random(tmp_path / "random", random.Random(1))
-    paths = (LOST, tmp_path / "random", MADE / "dump.txt", written_restarts(tmp_path, Cluster(120), 900))
+    paths = (LOST, tmp_path / "random", BY_KAFKA / "dump.txt", written_restarts(tmp_path, Cluster(120), 900))
     noted = Noted()
     report = run_audit(AuditRequest(paths, workers=2), noted)
     assert replace(report, seconds=0.0) == replace(audited(*paths), seconds=0.0)

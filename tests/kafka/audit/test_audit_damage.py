@@ -13,7 +13,7 @@ from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, START, TOPIC, audited, change, partition
 from support.log_stories import SEGMENT
-from support.log_writer import batch, record_value, snapshot_footer, snapshot_header, told_batch
+from support.log_writer import batch, batch_of, record_value, snapshot_footer, snapshot_header
 
 RAW = (LOST / SEGMENT).read_bytes()
 READ = [piece for piece in read_segment(LOST / SEGMENT, 0) if isinstance(piece, StoredBatch)]
@@ -60,13 +60,13 @@ def in_place_of(offset: int, value: bytes) -> dict[str, bytes]:
 def snapshot(content: bytes) -> dict[str, bytes]:
     """A snapshot, and two records behind it."""
     moved = (change(replicas=[0, 1, 2]), change(isr=[0], leader=0, eligibleLeaderReplicas=[]))
-    return {SNAPSHOT: content, f"{40:020}.log": told_batch(40, moved, 3)}
+    return {SNAPSHOT: content, f"{40:020}.log": batch_of(40, moved, 3)}
 
 
 SNAPSHOT = f"{40:020}-0000000003.checkpoint"
 GHOST = partition(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0])
-HEAD = snapshot_header(0, 3, 5_000, 4_000) + told_batch(1, (*START[:-2], TOPIC, GHOST), 3)
-MORE = told_batch(9, [partition(partitionId=1)], 3)
+HEAD = snapshot_header(0, 3, 5_000, 4_000) + batch_of(1, (*START[:-2], TOPIC, GHOST), 3)
+MORE = batch_of(9, [partition(partitionId=1)], 3)
 LATER, NEXT = f"{41:020}.log", f"{53:020}.log"
 CHANGE, NO_OP = 5, record_value(("NO_OP_RECORD", 0, {}))
 AFTER = AT[47] + len(WHOLE[47])
@@ -169,7 +169,7 @@ PLANTED: Mapping[str, Planted] = {
 }
 
 
-def told(report: AuditReport) -> list[tuple[str, int, int]]:
+def places(report: AuditReport) -> list[tuple[str, int, int]]:
     return [(Path(each.path).name, each.position, each.offset) for each in report.damage]
 
 
@@ -183,7 +183,7 @@ def test_damage_is_named_at_its_offset(tmp_path: Path, corruption: str) -> None:
     for name, content in planted.files.items():
         (tmp_path / name).write_bytes(content)
     report = audited(tmp_path)
-    assert told(report) == [each[:3] for each in planted.damage], report.damage
+    assert places(report) == [each[:3] for each in planted.damage], report.damage
     for damage, (*_, words) in zip(report.damage, planted.damage, strict=True):
         assert words in damage.message
     assert loud(report) == planted.flags

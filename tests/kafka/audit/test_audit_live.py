@@ -27,7 +27,7 @@ def test_a_healthy_cluster_has_no_flag() -> None:
     assert report.cluster is not None
     assert (report.cluster.kafka, report.cluster.elr_version, report.cluster.topics) == ("4.1", 1, 2)
     assert (report.cluster.brokers, report.cluster.offset) == ((0, 1, 2, 3), 512)
-    assert cluster.asked.count("partitions") == 1  # without a flag there is no second look
+    assert cluster.requests.count("partitions") == 1  # without a flag there is no second look
 
 
 def test_an_elr_member_outside_the_replicas_is_critical() -> None:
@@ -138,7 +138,7 @@ def test_a_flag_of_the_first_look_alone_is_dropped() -> None:
 
     cluster = Settles([topic("orders", shrunk([], [1], leader=-1))])
     assert cluster.flagged() == []
-    assert cluster.asked.count("partitions") == 2
+    assert cluster.requests.count("partitions") == 2
 
 
 def test_pages_are_followed_by_their_cursor() -> None:
@@ -146,8 +146,8 @@ def test_pages_are_followed_by_their_cursor() -> None:
     cluster = FakeCluster(topics, page=500)
     report = cluster.audited()
     assert report.partitions == 2100 and report.verdict == "no_sign"
-    assert cluster.asked.count("partitions") == 5  # 4 full pages and a rest
-    assert cluster.asked.count("configs") == 2
+    assert cluster.requests.count("partitions") == 5  # 4 full pages and a rest
+    assert cluster.requests.count("configs") == 2
 
 
 def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:

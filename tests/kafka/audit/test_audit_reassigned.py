@@ -9,30 +9,30 @@ import pytest
 from elrcheck.results.audit_report import AuditFlag
 from support.audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
 from support.log_stories import SEGMENT, broker, registered
-from support.log_writer import Told, told_batch
+from support.log_writer import RecordFields, batch_of
 
 RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
 SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
 
 
-def flags(tmp_path: Path, *batches: tuple[int, tuple[Told, ...]]) -> list[AuditFlag]:
+def flags(tmp_path: Path, *batches: tuple[int, tuple[RecordFields, ...]]) -> list[AuditFlag]:
     """Of these rules, in a log of batches, each with its time."""
     content, base = b"", 0
     for time, steps in batches:
-        content += told_batch(base, steps, time=time)
+        content += batch_of(base, steps, time=time)
         base += len(steps)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
     return [flag for flag in audited(path).flags if flag.rule in RULES]
 
 
-def moved(isr: list[int], **more: object) -> tuple[Told, ...]:
+def moved(isr: list[int], **more: object) -> tuple[RecordFields, ...]:
     """From 0, 1 to 1, 2, with this ISR."""
     answered = partition(replicas=[1, 2, 0], isr=isr, addingReplicas=[2], removingReplicas=[0], **more)
     return (feature(1), min_isr("2"), *BROKERS, TOPIC, answered)
 
 
-def ended(**more: object) -> tuple[Told, ...]:
+def ended(**more: object) -> tuple[RecordFields, ...]:
     return (change(addingReplicas=[], removingReplicas=[], **more),)
 
 
@@ -87,7 +87,9 @@ STOPS = registered(2, brokerId=2, inControlledShutdown=1)
 
 
 @pytest.mark.parametrize("steps", [(SHRINKS, FENCED), (FENCED, SHRINKS), (STOPS, SHRINKS)])
-def test_a_broker_that_is_fenced_just_after_the_value_is_raised(tmp_path: Path, steps: tuple[Told, ...]) -> None:
+def test_a_broker_that_is_fenced_just_after_the_value_is_raised(
+    tmp_path: Path, steps: tuple[RecordFields, ...]
+) -> None:
     """F-24: the leader may read both at once."""
     (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"),)), (22_700, steps))
     assert (flag.rule, flag.hazard, flag.severity) == ("raised-while-fencing", "F-24", "medium")
@@ -109,7 +111,7 @@ OTHER_LEADER = change(isr=[1, 2], leader=1, eligibleLeaderReplicas=[0])
         [(9_000, (min_isr("2", (2, "orders")),)), (9_100, (min_isr("3"),)), (9_200, (SHRINKS,))],
     ],
 )
-def test_other_shrinks_are_not(tmp_path: Path, batches: list[tuple[int, tuple[Told, ...]]]) -> None:
+def test_other_shrinks_are_not(tmp_path: Path, batches: list[tuple[int, tuple[RecordFields, ...]]]) -> None:
     assert flags(tmp_path, (1_000, START), *batches) == []
 
 

@@ -8,19 +8,19 @@ import pytest
 
 from support.audit_stories import BROKERS, TOPIC, audited, change, feature, min_isr, partition
 from support.log_stories import SEGMENT, broker, registered
-from support.log_writer import Told, told_batch
+from support.log_writer import RecordFields, batch_of
 
-START: tuple[Told, ...] = (min_isr("2"), *BROKERS, TOPIC, partition())
+START: tuple[RecordFields, ...] = (min_isr("2"), *BROKERS, TOPIC, partition())
 """Offsets 0 to 6, without ELR; 0 leads, and 0, 1 and 2 are in the ISR."""
 AGAIN = broker(3, 0, brokerEpoch=20, fenced=True)
 HAZARDS = {"registered-in-isr": ("F-2", "high"), "registered-without-directory": ("F-52", "critical")}
 ALONE = (registered(2, brokerId=1, fenced=1), registered(2, brokerId=2, fenced=1), change(isr=[0]))
 
 
-def flags(tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in-isr") -> list[tuple[int, str]]:
+def flags(tmp_path: Path, *batches: tuple[RecordFields, ...], rule: str = "registered-in-isr") -> list[tuple[int, str]]:
     content, base = b"", 0
     for time, steps in enumerate((START, *batches)):
-        content += told_batch(base, steps, time=time)
+        content += batch_of(base, steps, time=time)
         base += len(steps)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
@@ -40,7 +40,7 @@ def flags(tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in
     ],
 )
 def test_a_broker_that_was_not_fenced_stays_in_the_isr(
-    tmp_path: Path, batches: list[tuple[Told, ...]], offset: int, words: str
+    tmp_path: Path, batches: list[tuple[RecordFields, ...]], offset: int, words: str
 ) -> None:
     ((at, message),) = flags(tmp_path, *batches)
     assert at == offset and words in message
@@ -58,7 +58,7 @@ def test_a_broker_that_was_not_fenced_stays_in_the_isr(
         [(("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 0, "brokerEpoch": 9}),), (AGAIN,)],
     ],
 )
-def test_other_registrations_are_no_sign(tmp_path: Path, batches: list[tuple[Told, ...]]) -> None:
+def test_other_registrations_are_no_sign(tmp_path: Path, batches: list[tuple[RecordFields, ...]]) -> None:
     assert flags(tmp_path, *batches) == []
 
 
@@ -91,7 +91,7 @@ MOVED = change(directories=[NEW, NONE, NONE])
     ],
 )
 def test_a_broker_that_lost_a_directory_and_stays_eligible(
-    tmp_path: Path, batches: list[tuple[Told, ...]], offset: int
+    tmp_path: Path, batches: list[tuple[RecordFields, ...]], offset: int
 ) -> None:
     ((at, message),) = flags(tmp_path, *batches, rule="registered-without-directory")
     assert at == offset and f"broker 0 is registered without log directory {OLD}" in message
@@ -118,7 +118,7 @@ UNCLEAN = change(eligibleLeaderReplicas=[])
         [(TWO,), (LESS,)],  # no directory was told of its replica
     ],
 )
-def test_other_directories_are_no_sign(tmp_path: Path, batches: list[tuple[Told, ...]]) -> None:
+def test_other_directories_are_no_sign(tmp_path: Path, batches: list[tuple[RecordFields, ...]]) -> None:
     assert flags(tmp_path, *batches, rule="registered-without-directory") == []
 
 

@@ -22,7 +22,7 @@ from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, audited
-from support.log_stories import MADE
+from support.log_stories import BY_KAFKA
 from support.random_logs import written_at_random
 
 
@@ -77,7 +77,7 @@ def both(*paths: Path) -> tuple[AuditReport, AuditReport]:
 
 
 def test_stored_logs_and_a_dump() -> None:
-    plain, spread = both(LOST, MADE / "dump.txt", CONTROL, MADE)
+    plain, spread = both(LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA)
     assert plain == spread
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
 
@@ -109,8 +109,8 @@ class Interrupted(Here):
 def test_after_an_interruption_the_report_has_the_buckets_judged_so_far(tmp_path: Path) -> None:
     folder = tmp_path / "log"
     written_at_random(folder, random.Random(3))
-    plain, _ = both(folder, MADE / "dump.txt")
-    findings, timelines, stopped = run_tasks(Interrupted(logs_of([folder, MADE / "dump.txt"])), Silent())
+    plain, _ = both(folder, BY_KAFKA / "dump.txt")
+    findings, timelines, stopped = run_tasks(Interrupted(logs_of([folder, BY_KAFKA / "dump.txt"])), Silent())
     partial = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
     assert partial.interrupted and partial.exit_code == 130 and partial.timelines == ()
     assert 0 < len(partial.flags) < len(plain.flags) and set(partial.flags) <= set(plain.flags)

@@ -93,7 +93,7 @@ def test_an_interrupt_gives_the_report_so_far() -> None:
     assert report.stopped_by == "interrupted" and report.exit_code == ExitCode.INTERRUPTED
     assert 0 < report.compared < 20_000
     assert "interrupted" in render(report, "text")
-    assert not Interrupts().wanted
+    assert not Interrupts().requested
 
 
 def test_the_time_limit_gives_the_report_so_far() -> None:

@@ -41,10 +41,10 @@ STALE = replace(ELR, due=0)
 DIRECTORY = IndexEntry("directoriesToPartitions", "0/1", "t-0", 1, 1)
 MEMBER = IndexEntry("brokersToIsrs", "0 as leader", "t-0", 1, 1)
 EMPTY = '{"replicas":[0,1],"isr":[0],"elr":[],"last_known_elr":[],"adding":[],"partition_epoch":2}'
-KEPT = EMPTY.replace('"elr":[]', '"elr":[1]', 1)
+WITH_ELR = EMPTY.replace('"elr":[]', '"elr":[1]', 1)
 
 
-def found(
+def compared(
     *walk: tuple[Step, tuple[IndexEntry, ...]],
     loaded: tuple[IndexEntry, ...] = (),
     elr: bool = True,
@@ -61,17 +61,17 @@ def found(
 
 
 def classes(*walk: tuple[Step, tuple[IndexEntry, ...]], **also: object) -> list[str | None]:
-    return [d.known_class.id if d.known_class else None for d in found(*walk, **also)]  # type: ignore[arg-type]
+    return [d.known_class.id if d.known_class else None for d in compared(*walk, **also)]  # type: ignore[arg-type]
 
 
 def test_an_index_without_a_difference() -> None:
-    assert found((CreateTopic((0, 1)), (ELR, MEMBER))) == []
+    assert compared((CreateTopic((0, 1)), (ELR, MEMBER))) == []
 
 
 def test_a_difference_is_reported_once() -> None:
-    (only,) = found((Fence(1), (ELR,)), (Configure("topic", "2"), (STALE,)))
+    (only,) = compared((Fence(1), (ELR,)), (Configure("topic", "2"), (STALE,)))
     assert only.signature == "Configure: brokersToElrs" and only.entries == (STALE,)
-    assert found((Configure("topic", "2"), (STALE,)), (Fence(0), (STALE,))) == []
+    assert compared((Configure("topic", "2"), (STALE,)), (Fence(0), (STALE,))) == []
     example = example_of(only, "", "code_4_3")
     assert example.fields[0].name == "brokersToElrs 1 t-0"
     assert (example.fields[0].kafka, example.fields[0].model) == ("held 1", "due 0")
@@ -114,7 +114,7 @@ def test_an_exception_is_explained_by_the_entry_that_the_event_meets() -> None:
 
 
 def test_a_snapshot_without_elr() -> None:
-    running = IndexEntry("partition", KEPT, "t-0", 0, 1)
+    running = IndexEntry("partition", WITH_ELR, "t-0", 0, 1)
     loaded = IndexEntry("partition", EMPTY, "t-0", 1, 0)
     assert classes((SwitchElr(False), ()), loaded=(loaded, running), elr=False) == ["F-28"]
     assert classes((SwitchElr(True), ()), loaded=(loaded, running)) == [None]
@@ -125,11 +125,11 @@ def test_a_snapshot_without_elr() -> None:
 def test_a_snapshot_from_before_the_elr_was_cleared() -> None:
     running, clear = IndexEntry("partition", EMPTY, "t-0", 0, 1), (Configure("cluster", "2"), ())
     for registered, walk, name in (
-        (KEPT.replace(":2}", ":1}"), (clear,), "KAFKA-19383"),
+        (WITH_ELR.replace(":2}", ":1}"), (clear,), "KAFKA-19383"),
         (EMPTY.replace(":2}", ":1}"), (clear, (Fence(1), ())), "KAFKA-19383"),
-        (KEPT, (clear,), None),
-        (KEPT.replace(":2}", ":1}"), ((Configure("topic", "2"), ()),), None),
-        (KEPT.replace(":2}", ":1}").replace("[0,1]", "[1,0]"), (clear,), None),
+        (WITH_ELR, (clear,), None),
+        (WITH_ELR.replace(":2}", ":1}"), ((Configure("topic", "2"), ()),), None),
+        (WITH_ELR.replace(":2}", ":1}").replace("[0,1]", "[1,0]"), (clear,), None),
     ):
         assert classes(*walk, loaded=(IndexEntry("partition", registered, "t-0", 1, 0), running)) == [name]
 

@@ -20,13 +20,13 @@ def searched(sets: EventSets, breaking: Events, left_open: Sequence[Events] = ()
     """Runs the search where a property breaks with these events; returns which sets were asked for."""
     sets_searched: list[Events] = []
 
-    def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
+    def search(events: Events, outcomes: Sequence[str], briefly: bool) -> SetAnswer | None:
         sets_searched.append(events)
         if events in left_open:
             return None
         if events == breaking:
-            return SetAnswer(frozenset(wanted), frozenset(), 10)
-        return SetAnswer(frozenset(), frozenset(wanted), 10)
+            return SetAnswer(frozenset(outcomes), frozenset(), 10)
+        return SetAnswer(frozenset(), frozenset(outcomes), 10)
 
     sets.run(search)
     return sets_searched
@@ -122,10 +122,10 @@ def test_a_short_search_that_breaks_nothing_is_not_repeated() -> None:
     sets = EventSets(NAMES, ("A",), 3, {fits: fits, alike: alike}, frozenset([fits, alike]))
     short: list[Events] = []
 
-    def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
+    def search(events: Events, outcomes: Sequence[str], briefly: bool) -> SetAnswer | None:
         if briefly:
             short.append(events)
-        return SetAnswer(states=10) if briefly else SetAnswer(frozenset(), frozenset(wanted), 10)
+        return SetAnswer(states=10) if briefly else SetAnswer(frozenset(), frozenset(outcomes), 10)
 
     sets.run(search)
     assert {fits, alike} <= set(short) and len(short) == len(set(short))

@@ -27,7 +27,7 @@ from elrcheck.report.formats import render
 from elrcheck.results.risk.risk_report import RiskReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
-ASKED = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=300)
+REQUEST = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=300)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -43,7 +43,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, Non
 @pytest.fixture(scope="module")
 def report(own_folders: Path) -> RiskReport:
     """The answer to `ASKED`, searched once."""
-    return answered(ASKED)
+    return answered(REQUEST)
 
 
 def answered(request: RiskRequest) -> RiskReport:
@@ -143,7 +143,7 @@ def test_the_second_run_searches_nothing_and_says_the_same(report: RiskReport, m
         raise AssertionError("a kernel is compiled")
 
     monkeypatch.setattr(RiskSearch, "_kernel", never)
-    again = answered(ASKED)
+    again = answered(REQUEST)
     assert report.searched > 0
     assert again.searched == 0 and report.kept is None and again.kept is not None
     assert again.answers == report.answers
@@ -151,7 +151,7 @@ def test_the_second_run_searches_nothing_and_says_the_same(report: RiskReport, m
 
 
 def test_nothing_is_kept_over_a_change_of_any_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = group_of(ASKED).config
+    config = group_of(REQUEST).config
     risk_store().put(risk_key(config), KeptRisk({"kill": SetAnswer(held=frozenset(["LOSS-1"]))}))
     entry = risk_store().get(risk_key(config))
     assert entry is not None and entry.value.sets
@@ -162,7 +162,7 @@ def test_nothing_is_kept_over_a_change_of_any_source(monkeypatch: pytest.MonkeyP
 
 
 def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
-    report = answered(replace(ASKED, events=("stop", "fence"), most=1, seconds=1e-9))
+    report = answered(replace(REQUEST, events=("stop", "fence"), most=1, seconds=1e-9))
     assert report.answers == ()
     assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
     assert report.safe_up_to["lost"].events == 0

@@ -15,7 +15,7 @@ from elrcheck.results.risk.risk_report import RiskPart
 
 pytestmark = pytest.mark.slow
 REASSIGNED = ("stop", "fence", "reassign")
-FOUND = [
+EXPLAINED = [
     # A set, its outcome, and the finding that explains it: in every release with ELR on, by default or not.
     ({"fence": 1, "reassign": 2}, "lost", "F-20"),
     ({"stop": 1, "reassign": 2}, "lost", "F-20"),
@@ -65,7 +65,7 @@ def sets_of(part: RiskPart, outcome: str, finding: str = "") -> list[dict[str, i
 @pytest.mark.parametrize(("kafka", "elr"), ON)
 def test_f_20_is_found_wherever_elr_is_on(kafka: str, elr: bool | None) -> None:
     part = answered(kafka, *REASSIGNED, elr=elr)
-    for events, outcome, finding in FOUND:
+    for events, outcome, finding in EXPLAINED:
         assert events in sets_of(part, outcome, finding), (events, part.answers)
     assert part.safe_up_to["lost"].events == 2
 
