@@ -1,6 +1,6 @@
-"""Options as a caller in Python writes them, and as a request has them.
+"""Converts options from Python arguments to the values of a request.
 
-What click refuses on the command line is refused here, with the same error codes.
+Refuses with the same error codes what click refuses on the command line.
 """
 
 from __future__ import annotations
@@ -103,12 +103,12 @@ def _compared(settings: Mapping[str, Setting]) -> str:
 
 
 def words_of(value: Words) -> tuple[str, ...]:
-    """Return one or several words as a tuple: one text is one word, not its letters."""
+    """Return one or several words as a tuple; a str is one word."""
     return (value,) if isinstance(value, str) else tuple(value)
 
 
 def check_value(name: str, value: Any, declared: Declared) -> None:
-    """Raise UsageFault for a value that the option does not accept; None stands for no value."""
+    """Raise UsageFault for a value that the option does not accept; None means unset."""
     option = declared.option
     if value is None:
         return

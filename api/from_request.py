@@ -1,4 +1,4 @@
-"""A function in Python, made from one that takes a request: its keywords are the options of the request."""
+"""Turns a function of a request into a Python function whose keywords are the options of the request."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Keyword:
 
 
 def from_request(function: Callable[..., R]) -> Callable[..., R]:
-    """Make a function that takes a request and a progress one that takes the options of the request as keywords.
+    """Wrap a function of a request and a progress, so that it takes the options of the request as keywords.
 
     Its further parameters are options, too; `progress` becomes a flag.
     """
@@ -82,7 +82,7 @@ def _signature(keywords: list[Keyword], function: Callable[..., Any]) -> Signatu
 
 
 def _documentation(text: str, parts: list[tuple[str, Any, list[Keyword]]]) -> str:
-    """Return the docstring of a function, and a line for each keyword."""
+    """Return the docstring of a function with a line for each keyword."""
     lines = [f"{keyword.name}: {_sentence(keyword)}" for _, _, keywords in parts for keyword in keywords]
     lines.append("progress: Show progress on stderr.")
     return "\n".join([cleandoc(text), "", *(fill(line, 110, subsequent_indent="    ") for line in lines)])

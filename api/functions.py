@@ -53,7 +53,7 @@ def check(request: CheckRequest, progress: Progress) -> CheckResult:
 
 @from_request
 def simulate(request: SimulateRequest, progress: Progress) -> SimulationResult:
-    """ModelWalk at random through a scope, as `elrcheck simulate` does."""
+    """Walk at random through a scope, as `elrcheck simulate` does."""
     from elrcheck.commands.simulate import run_simulate
 
     return as_result(SimulationResult, run_simulate(request, progress))
@@ -89,7 +89,7 @@ def prove_controller(request: ControllerRequest, progress: Progress) -> Controll
 
 @from_request
 def check_certificate(request: CertificateRequest, progress: Progress) -> CertificateResult:
-    """Compare a certificate of `prove` with this source, and have a solver discharge it if one is named.
+    """Compare a certificate of `prove` with this source, and check it with a solver if one is named.
 
     As `elrcheck prove --check-certificate` does.
     """
@@ -100,7 +100,7 @@ def check_certificate(request: CertificateRequest, progress: Progress) -> Certif
 
 @from_request
 def risk(request: RiskRequest, progress: Progress, describe: Describe = None, compare: Compare = ()) -> RiskResult:
-    """Tell after which events a topic can lose data, as `elrcheck risk` does."""
+    """Find the events after which a topic can lose data, as `elrcheck risk` does."""
     from elrcheck.kafka.risk.compared_requests import compared, described
     from elrcheck.kafka.risk.risk import run_risk
 
@@ -115,7 +115,7 @@ def risk(request: RiskRequest, progress: Progress, describe: Describe = None, co
 
 @from_request
 def assess(request: AssessRequest, progress: Progress) -> AssessResult:
-    """Say what is known to lose data with a release and its settings, as `elrcheck assess` does."""
+    """List the findings known to lose data with a release and its settings, as `elrcheck assess` does."""
     from elrcheck.kafka.assess.assess import run_assess
 
     return as_result(AssessResult, run_assess(request, progress))
@@ -123,7 +123,7 @@ def assess(request: AssessRequest, progress: Progress) -> AssessResult:
 
 @from_request
 def audit(request: AuditRequest, progress: Progress) -> AuditResult:
-    """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does."""
+    """Check the partitions of a real cluster, in its metadata logs or live, as `elrcheck audit` does."""
     from elrcheck.kafka.audit.audit import run_audit
 
     if bool(request.paths) == (request.bootstrap is not None):
@@ -136,7 +136,7 @@ def audit(request: AuditRequest, progress: Progress) -> AuditResult:
 
 @from_request
 def start(selection: Selection, progress: Progress, initial: Initial = 0) -> ModelWalk:
-    """Begin a walk through a model: `step` takes a step, `explain` says why one is not enabled."""
+    """Begin a walk through a model: `step` takes a step, `explain` explains why one is not enabled."""
     return walk_from(selection, initial)
 
 
@@ -163,10 +163,10 @@ def scenario(name: str) -> ScenarioResult:
 
 
 def what_if(question: Mapping[str, Any]) -> WhatIfResult:
-    """Answer what the controller would do; question and answer are those of `elrcheck what-if`.
+    """Return the controller's decision; question and answer have the form of `elrcheck what-if`.
 
     Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
-    field; what the controller refuses is an answer with Kafka's name of the error.
+    field; if the controller refuses the request, the answer names Kafka's error.
     """
     from elrcheck.kafka.what_if.ask import answer
 

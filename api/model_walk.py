@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelWalk:
-    """Steps of a model from its initial state on. A walk never changes: `step` and `back` return another one.
+    """Steps of a model from its initial state. A walk is immutable: `step` and `back` return a new one.
 
     states: one more than there are steps, as the dataclasses of the model. labels: the action of each step, with its
     arguments.

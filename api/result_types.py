@@ -34,7 +34,7 @@ HEIGHT = "40em"
 
 
 class Result:
-    """A report that shows itself."""
+    """A report with methods that render it."""
 
     TABLE: ClassVar[str]
     """The table that `to_pandas` makes if none is named."""
@@ -131,7 +131,7 @@ class RiskResult(Result, RiskReport, frozen=True):
     TABLE = "answers"
 
     def tables(self) -> tuple[str, ...]:
-        """Return all but the parts about other settings, whose answers are among the others."""
+        """Return all tables but those of other settings, whose answers are among the first."""
         return tuple(name for name in super().tables() if name != "others")
 
     def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
@@ -189,7 +189,7 @@ class SweepResult(Result, SweepReport, frozen=True):
 
 @dataclass(frozen=True)
 class WhatIfResult:
-    """The answer of the controller: Kafka's name of the error, and what it knows then."""
+    """The answer of the controller: Kafka's name of the error, and the state after it."""
 
     error: str
     partition: Mapping[str, Any] | None

@@ -40,7 +40,7 @@ def _holds_records(hint: Any) -> bool:
 
 
 def rows_of(report: object, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table as column -> value. Raises UsageFault for a table that the report does not have."""
+    """Return the rows of a table, each as column -> value. Raises UsageFault if the report has no such table."""
     tables = tables_of(type(report))
     if table not in tables:
         raise UsageFault("usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, tables))
@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> DataFrame:
-    """Return a data frame. Raises EnvironmentFault without pandas, which the smallest installation lacks."""
+    """Return a data frame. Raises EnvironmentFault if pandas, an optional dependency, is missing."""
     try:
         from pandas import DataFrame
     except ModuleNotFoundError as fault:

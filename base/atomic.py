@@ -19,7 +19,7 @@ from typing import BinaryIO
 from elrcheck.base.errors import EnvironmentFault
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""The errors of a disk, or of a user's share of it, that is full."""
+"""Error numbers of a full disk or an exhausted quota."""
 FREE_SPACE = "free some space on its disk"
 _NAME = 40  # characters of the target's name in a draft's name, which must fit into 255 bytes
 _CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES})
@@ -28,8 +28,8 @@ _CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES
 class FileDraft:
     """A file that is being written beside its target, under a hidden name.
 
-    file: open for writing. `complete` puts its contents on disk, `publish` gives it its name; `drop` removes
-    what has no name yet. They raise OSError.
+    file: open for writing. `complete` flushes it to disk, `publish` gives it its name, `drop` removes a draft
+    without a name. They raise OSError.
     """
 
     def __init__(self, folder: Path, name: str, mode: int = 0o666) -> None:
@@ -52,7 +52,7 @@ class FileDraft:
         os.replace(self._hidden, self.folder / (name or self.name))
 
     def drop(self) -> None:
-        """Close and remove a file that was not published; whatever fails here changes nothing."""
+        """Close and remove a file that was not published; ignore all errors."""
         with contextlib.suppress(OSError):
             self.file.close()
         with contextlib.suppress(OSError):
@@ -131,7 +131,7 @@ def move_into(folder: Path, draft: Path, last: str) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append a line to a file and put it on disk; a disk that is full leaves the file as it was.
+    """Append a line to a file and flush it; a full disk leaves the file as it was.
 
     A process that is killed leaves a part of the line at most.
     """
@@ -149,7 +149,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on disk, which keeps them through a loss of power. Raise OSError.
+    """Flush the entries of a folder to disk, so that they survive a loss of power. Raise OSError.
 
     Where folders cannot be opened or flushed (Windows, some network file systems), do nothing.
     """
@@ -168,7 +168,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def writing(place: Path | str) -> Iterator[None]:
-    """Raise the OSError of a block that writes this file as EnvironmentFault."""
+    """Convert an OSError of a block that writes this file to EnvironmentFault."""
     try:
         yield
     except OSError as fault:
@@ -176,7 +176,7 @@ def writing(place: Path | str) -> Iterator[None]:
 
 
 def cannot_write(place: Path | str, fault: OSError) -> EnvironmentFault:
-    """Return the fault of a file that could not be written: which, why, and what to do about a full disk."""
+    """Return the fault of a file that could not be written, with the reason, and a remedy for a full disk."""
     why = fault.strerror or str(fault)
     help = FREE_SPACE if fault.errno in FULL else None
     return EnvironmentFault("cannot-write", f"cannot write {place}: {why}", help=help)

@@ -1,4 +1,4 @@
-"""The folder for files that elrcheck can recreate; `base/kept/store.py` reads what is kept there."""
+"""The folder for files that elrcheck can recreate; `base/kept/store.py` reads them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
         home = Path.home()
     except RuntimeError:
         # A user without a home directory, as in a container: cache nothing. A folder that anyone could have
-        # created before us is no place for machine code.
+        # created before us is not a place for machine code.
         return Path(os.devnull) / "elrcheck"
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "elrcheck"
 
 
 @contextlib.contextmanager
 def empty_cache() -> Iterator[None]:
-    """For this process and those that it starts: a cache folder that begins empty and ends with the block."""
+    """Give this process and those that it starts an empty cache folder, removed at the end of the block."""
     before = os.environ.get(NAMED_BY)
     with tempfile.TemporaryDirectory(prefix="elrcheck-cache-", ignore_cleanup_errors=True) as folder:
         os.environ[NAMED_BY] = folder

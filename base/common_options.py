@@ -38,7 +38,7 @@ FAIL_ON: Mapping[str, str] = {
     "unreached-action": "an action that never fires within the budgets",
     "unreached-witness": "a witness that is not reached",
 }
-"""Values of `--fail-on`. Those that are not about differences apply whatever the baseline expects."""
+"""Values of `--fail-on`. All but `drift` and `regression` apply whatever the baseline expects."""
 
 ModelFile: TypeAlias = Annotated[
     Path | None,
@@ -64,7 +64,7 @@ PatchFile: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class PatchedModel:
-    """A model with a unified diff applied to its source. base: its file; None for that of a command without one."""
+    """A model with a unified diff applied to its source. base: its file; None for the default model."""
 
     patch: Path
     base: Path | None = None
@@ -74,13 +74,13 @@ class PatchedModel:
 
 
 ModelSource: TypeAlias = Path | PatchedModel | None
-"""What names a model: a file or folder of the user, one with a diff applied, or nothing."""
+"""A model: a file or folder of the user, one with a diff applied, or None for the default."""
 
 
 def model_place(named: Path) -> Path:
-    """Return a path as it is, if there is something or it is no name such as `package.module`; else the module's file.
+    """Return the file of a module named like `package.module`; a path that exists, or is no such name, unchanged.
 
-    What it finds is not run; the packages around it are imported.
+    Imports the packages around the module, but not the module itself.
     """
     name = str(named)
     if named.exists() or not all(part.isidentifier() for part in name.split(".")) or name.endswith(".py"):
@@ -112,7 +112,7 @@ Liveness: TypeAlias = Annotated[
     bool, Option("Check the liveness properties (V-*) instead of the others.", group="Properties")
 ]
 Fresh: TypeAlias = Annotated[
-    bool, Option("Search again what an earlier run with the same program has answered.", group="Limits")
+    bool, Option("Search again even what an earlier run of the same program answered.", group="Limits")
 ]
 Reduce: TypeAlias = Annotated[
     bool, Option("Merge indistinguishable states: fewer states, the same findings.", group="Engine")

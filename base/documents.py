@@ -25,9 +25,9 @@ DOTTED = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.
 """The most parts of a key; tomllib takes memory by the square of their number."""
 _MOST_DIGITS = 30
 _MOST_BITS = 256
-"""Of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
+"""Most bits of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
 _LONG = re.compile(rf"[0-9]{{{_MOST_DIGITS}}}")
-"""Where it is found, there may be a number of too many digits."""
+"""Matches where there may be a number with too many digits."""
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 SETTINGS = Codes(
@@ -37,7 +37,7 @@ SETTINGS = Codes(
     malformed="config-not-toml",
     unreadable="config-unreadable",
 )
-"""Of a settings, scope or grid file."""
+"""The error codes of a settings, scope or grid file."""
 
 
 def toml_codes(code: str) -> Codes:
@@ -95,7 +95,7 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
     """Yield the objects of a stream, each as soon as its end has been read.
 
     parts: the stream in pieces that end where lines do. JSON Lines is the special case of one object on each
-    line. What no further line can make an object is refused at once: whoever waits for an answer gets one.
+    line. Text that no further line can complete to an object is refused at once, so that no reader waits for ever.
     """
     text, before, some = "", 0, False
     for number, part in enumerate(parts):
@@ -122,7 +122,7 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
 
 
 def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str:
-    """Return the text of a piece of a stream, of which only the first may begin with a byte order mark."""
+    """Return the text of a piece of a stream; only the first may begin with a byte order mark."""
     malformed = codes.malformed or codes.bad_value
     if len(part) > JSON_LIMIT:
         raise UsageFault(malformed, f"a line is larger than {JSON_LIMIT // 2**20} MiB", where=name)
@@ -134,11 +134,11 @@ def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str
 
 
 class _Unfinished(Exception):
-    """The text read so far may be the beginning of a document."""
+    """Raised where the text read so far may be the beginning of a document."""
 
 
 class _RefusedValue(ValueError):
-    """Something that the json module would let pass."""
+    """Raised for a value that the json module would accept."""
 
 
 def _decoded(
@@ -146,7 +146,7 @@ def _decoded(
 ) -> tuple[Any, int]:
     """Return the value that begins at a position, and the position after it.
 
-    more: how to decode a text of which more may follow; None for one that has its end.
+    more: how to decode a text of which more may follow; None for a complete one.
     """
     try:
         value, end = (more or _DECODER).raw_decode(text, position)
@@ -209,7 +209,7 @@ _SHORT_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_number
 
 
 def lay_out(document: Mapping[str, Any]) -> str:
-    """JSON text with one line for each top-level key and for each element of a top-level array."""
+    """Return JSON text with one line for each top-level key and for each element of a top-level array."""
     parts = []
     for key, value in document.items():
         if isinstance(value, list) and value:
@@ -234,7 +234,7 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_
     malformed = codes.malformed or codes.bad_value
     if deep := DOTTED.search(text):
         at = f"{name}:{text.count(chr(10), 0, deep.start()) + 1}"
-        raise UsageFault(malformed, "a key of too many parts", where=at)
+        raise UsageFault(malformed, "a key with too many parts", where=at)
     try:
         data = tomllib.loads(text)
         _reject_huge(data)
@@ -246,12 +246,12 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_
     except RecursionError as fault:
         raise UsageFault(malformed, "tables are nested too deeply", where=name) from fault
     except ValueError as fault:
-        raise UsageFault(malformed, "a number of too many digits", where=name) from fault
+        raise UsageFault(malformed, "a number with too many digits", where=name) from fault
     return Node(data, TomlSource(name, codes, text, joint))
 
 
 def _reject_huge(value: object) -> None:
-    """ValueError for a number that no setting can be."""
+    """Raise ValueError for a number too large for any setting."""
     if isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             _reject_huge(part)

@@ -87,7 +87,7 @@ class NothingChecked(ElrError):
 
 
 class Interrupted(ElrError):
-    """The user stopped the run; `help` says where the results so far are kept."""
+    """The user stopped the run; `help` says where the results so far are stored."""
 
     exit_code: ClassVar[int] = ExitCode.INTERRUPTED
 
@@ -102,7 +102,7 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 MOST_NAMES = 30
-"""Candidates that a help line lists; of more it gives the number."""
+"""Candidates that a help line lists at most; of more it gives the number."""
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:

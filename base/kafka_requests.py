@@ -22,7 +22,7 @@ Describe: TypeAlias = Annotated[
 ]
 Compare: TypeAlias = Annotated[
     tuple[str, ...],
-    Option("Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs", kind="compared"),
+    Option("Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs", kind="compared"),
 ]
 
 
@@ -55,8 +55,8 @@ class AuditRequest:
     repaired: Annotated[
         tuple[str, ...],
         Option(
-            "The cluster's build has the patch of this finding, such as F-28; signs that mean nothing then are not"
-            " flagged",
+            "The cluster runs a build with the patch for this finding, such as F-28; signs that the patch makes"
+            " harmless are not flagged",
             metavar="FINDING",
         ),
     ] = ()
@@ -64,7 +64,7 @@ class AuditRequest:
     workers: Annotated[
         int | None,
         Option(
-            "Number of processes that judge; auto: one, unless there are four processors and 64 MiB of logs.",
+            "Number of processes that judge; auto: several only with four processors and 64 MiB of logs.",
             kind="workers",
             least=1,
             group="Engine",
@@ -82,7 +82,7 @@ class AuditRequest:
 
 @dataclass(frozen=True)
 class RiskRequest:
-    """Ask after which events a topic may lose data."""
+    """Find the events after which a topic may lose data."""
 
     kafka: Annotated[
         str,
@@ -103,7 +103,7 @@ class RiskRequest:
     ] = False
     events: Annotated[
         tuple[str, ...],
-        Option("Combine only this event, by default all that the release knows", flags="--event", metavar="NAME"),
+        Option("Combine only this event; by default all that the release has", flags="--event", metavar="NAME"),
     ] = ()
     most: Annotated[int, Option("Combine up to this many events.", flags="--events", least=1, most=4)] = 3
     seconds: Annotated[
@@ -115,19 +115,19 @@ class RiskRequest:
         ),
     ] = 20.0
     workers: Workers = None
-    fresh: Annotated[bool, Option("Search again what earlier runs have answered.", group="Limits")] = False
+    fresh: Annotated[bool, Option("Search again even what earlier runs answered.", group="Limits")] = False
     run_dir: Annotated[Path | None, run_dir_option("Folder for traces.")] = None
     topics: Annotated[tuple[str, ...], Option("The topics that have these settings.", only="nowhere")] = ()
 
 
 @dataclass(frozen=True)
 class AssessRequest:
-    """Say what is known to lose data with these settings, and what a log or a cluster shows."""
+    """List the findings known to lose data with these settings, and the signs of them in a log or a cluster."""
 
     kafka: Annotated[
         str | None,
         Option(
-            "Release, such as 4.1.2, or a line, such as 4.1; a live cluster says it itself.",
+            "Release, such as 4.1.2, or a line, such as 4.1; with --bootstrap, by default that of the cluster.",
             metavar="VERSION",
             group="Kafka",
         ),
@@ -157,7 +157,7 @@ class AssessRequest:
         ),
     ] = ()
     bootstrap: Annotated[
-        str | None, Option("Audit a running cluster, which also says its release.", metavar="HOST:PORT[,...]")
+        str | None, Option("Audit a running cluster, and read its release from it.", metavar="HOST:PORT[,...]")
     ] = None
     client_config: Annotated[
         Path | None,
@@ -165,13 +165,13 @@ class AssessRequest:
     ] = None
     fail_on: Annotated[
         Literal["flag", "loss", "outage", "never"],
-        Option("Exit with 1 for a flag of the audit only, or also if a loss, or any outage, is known to happen."),
+        Option("Exit with 1 for a flag of the audit; loss: or a finding that loses records; outage: or any finding."),
     ] = "loss"
 
 
 @dataclass(frozen=True)
 class ReproduceRequest:
-    """Show a finding on a real cluster."""
+    """Reproduce a finding on a real cluster."""
 
     finding: Annotated[
         str, Option("A finding, or one of its recipes.", metavar="FINDING[/RECIPE]", complete="recipes", argument=True)
@@ -184,7 +184,7 @@ class ReproduceRequest:
     classes: Annotated[
         tuple[Path, ...],
         Option(
-            "Jar or folder of classes that go before Kafka's own, such as a patch",
+            "Jar or folder of classes to load before Kafka's own, such as a patch",
             metavar="PATH",
             kind="path",
             exists=True,
@@ -193,7 +193,7 @@ class ReproduceRequest:
     ] = ()
     patched: Annotated[
         bool,
-        Option("Build the patch of the finding from Kafka's sources, and put it before Kafka's own.", group="Kafka"),
+        Option("Build the patch of the finding from Kafka's sources, and load it before Kafka's own.", group="Kafka"),
     ] = False
     control: Annotated[
         bool, Option("Follow the same steps on a second cluster, with one thing changed.", show_default=True)
@@ -269,8 +269,8 @@ class ConformRequest:
     level: Annotated[
         ConformLevel | None,
         Option(
-            "Ask only PartitionChangeBuilder, only the controller's managers, or instead a broker's"
-            " kafka.cluster.Partition."
+            "Compare only PartitionChangeBuilder, only the controller's managers, or instead kafka.cluster.Partition"
+            " of a broker."
         ),
     ] = None
     comparisons: Annotated[
@@ -279,7 +279,7 @@ class ConformRequest:
     ] = 100_000
     seconds: Annotated[
         float | None,
-        Option("Stop after this long, with the report of what was compared.", metavar="90|5m|1h", kind="duration"),
+        Option("Stop after this long, and report what was compared by then.", metavar="90|5m|1h", kind="duration"),
     ] = None
     stop_at_first: Annotated[
         bool, Option("Stop at the first difference without an explanation.", group="Properties")
@@ -287,19 +287,19 @@ class ConformRequest:
     seed: Annotated[int, Option("Seed of the random questions.", least=0, most=2**64 - 1)] = 1
     record: Annotated[
         Path | None,
-        Option("Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.", kind="file"),
+        Option("Record the comparison in this file; `elrcheck show VARIANT` reads the packaged one.", kind="file"),
     ] = None
     refresh: Annotated[
         bool,
         Option(
-            "Repeat what is stale in that file, or in the packaged one: comparisons of rules that have changed since."
-            " Releases, seeds and numbers are the recorded ones."
+            "Repeat the stale comparisons of that file, or of the packaged one: those of rules that have changed"
+            " since. Releases, seeds and numbers are the recorded ones."
         ),
     ] = False
     answers: Annotated[
         tuple[str, ...],
         Option(
-            "Compare with Kafka's answers in a file instead, without Java; `packaged` for those that come with"
+            "Compare with answers of Kafka stored in a file, without Java; `packaged` stands for those that come with"
             " elrcheck",
             metavar="FILE|packaged",
         ),

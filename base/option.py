@@ -55,10 +55,10 @@ class Option:
     flags: separated by spaces, by default the name of the field; a field that is True by default gets `--no-..`, too.
     metavar: what stands for the value in the help; by default N for a number, or as is usual for the kind.
     least, most: range of a number; least_in_python: the least that a function accepts, if it is another.
-    exists: the file or folder must exist. choices: the accepted values, if the type is no Literal.
+    exists: the file or folder must exist. choices: the accepted values, if the type is not a Literal.
     complete: name of a source in `console/completion.py`; otherwise: what the shell completes when no name matches.
     default: what the command line takes if the option is left out, where that is not the default of the field.
-    show_default: text for the default in the help, or whether it is shown; by default it is if there is one.
+    show_default: text for the default in the help, or whether to show it; by default it is shown if there is one.
     bare: the value of the option without an argument. envvar: variables in place of ELRCHECK_VERB_OPTION.
     argument: on the command line an argument. positional: in Python a positional parameter.
     python: name of the parameter in Python, if it is another. parts: of a request inside a request, the fields that
@@ -133,7 +133,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def expand(name: str, hint: Any, default: Any, whole: bool = False) -> Iterator[Declared]:
-    """Yield the option that a field or parameter is, or those of the request that it is."""
+    """Yield the option of a field or parameter; if it is a request, the options of that."""
     kind, option = unwrap(hint)
     if option is not None and option.only == "nowhere":
         return
@@ -178,7 +178,7 @@ def parameters_of(
 
 
 def make(kind: Callable[..., R], values: Mapping[str, Any]) -> R:
-    """Make a request of the values of its options and of those of the requests inside it; defaults for the rest."""
+    """Return the request with these values of its options and of the requests inside it; defaults for the rest."""
     hints = _hints(kind)
     content = {}
     for part in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass

@@ -35,7 +35,7 @@ def checked(url: str, where: str) -> str:
         return url
     raise UsageFault(
         "unpinned-origin",
-        f"`{url}` does not say which elrcheck it means",
+        f"`{url}` does not pin a version of elrcheck",
         where=where,
         help=f"name a commit of 40 digits or a hash: {FORMS}",
     )

@@ -1,4 +1,4 @@
-"""Text of others made printable: of a log, a trace, a file's name, a setting, an answer of a broker.
+"""Escapes text of foreign origin: of a log, a trace, a file's name, a setting, an answer of a broker.
 
 Such text may hold an escape sequence that rewrites the terminal, a bell, a line break with `::error::` behind
 it, which a CI job obeys, or a sign that turns the order of what follows. Here each of these becomes a visible
@@ -25,7 +25,7 @@ _INVISIBLE = (
     "\U000e0000-\U000e007f"
 )
 _ESCAPED = re.compile(f"[{_INVISIBLE}]|#(?=#\\w*\\[)")
-"""Also the first sign of ``##[group]`` and ``##vso[..]``, which runners obey anywhere in a line."""
+"""Also the first character of ``##[group]`` and ``##vso[..]``, which runners obey anywhere in a line."""
 _COMMAND = re.compile(r"^(\s*):(?=:[\w-].*::)")
 """A workflow command at the start of a line. GitHub's runner skips blanks before it."""
 _NAMES = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
@@ -37,12 +37,12 @@ def printable(text: str) -> str:
 
 
 def printable_line(text: str) -> str:
-    """Return a whole line made printable, which is no workflow command either."""
+    """Return a whole line as printable text that is not a workflow command either."""
     return _COMMAND.sub(r"\1\\x3a", printable(text))
 
 
 def printable_report(report: T) -> T:
-    """Return the report with every text made printable; the same object if nothing had to be changed.
+    """Return the report with every text printable; the same object if that changes nothing.
 
     report: data: structs, mappings, sequences, numbers, texts.
     """

@@ -109,7 +109,7 @@ class RecordsDone:
 
 @dataclass(frozen=True)
 class PartitionsDone:
-    """Partitions of a cluster that runs, read so far."""
+    """Partitions of a running cluster read so far."""
 
     partitions: int
     seconds: float
@@ -246,7 +246,7 @@ def fitted(text: str, width: int) -> str:
 
 
 SPINNER = 3
-"""Columns that the moving sign before a status line takes, and the last one, which stays free."""
+"""Columns for the spinner before a status line, and for the last one, which stays free."""
 
 
 class LiveStatus:

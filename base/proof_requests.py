@@ -33,14 +33,14 @@ Brokers: TypeAlias = Annotated[
 ObligationTime: TypeAlias = Annotated[
     float | None,
     Option(
-        "Time limit of each obligation; one that reaches it is unknown.",
+        "Time limit of each obligation; one that reaches it counts as unknown.",
         metavar="30s|5m",
         kind="duration",
         group="Limits",
     ),
 ]
 Solver: TypeAlias = Annotated[
-    ProofSolver | None, Option("Also have this solver check everything that was proved, or is in the certificate.")
+    ProofSolver | None, Option("Also check with this solver all that was proved, or all of the certificate.")
 ]
 
 
@@ -53,22 +53,22 @@ class ProveRequest:
     workers: Workers = None
     timeout: ObligationTime = None
     fresh: Annotated[
-        bool, Option("Prove again what an earlier run with the same rules has proved.", group="Limits")
+        bool, Option("Prove again even what an earlier run with the same rules proved.", group="Limits")
     ] = False
     assumed: Annotated[
         tuple[ProofAssumption, ...],
         Option("Also cover unclean elections and recoveries, under this assumption on who wins", flags="--assume"),
     ] = ()
     certificate: Annotated[
-        Path | None, Option("Write what was proved as SMT-LIB text into this folder.", kind="folder")
+        Path | None, Option("Write the proved obligations as SMT-LIB to this folder.", kind="folder")
     ] = None
     solver: Solver = None
     surviving: Annotated[
-        bool, Option("Where a lemma is not preserved, say which properties the others still prove.")
+        bool, Option("If lemmas are not preserved, report which properties the others still prove.")
     ] = False
-    needed: Annotated[bool, Option("Say of each lemma which obligation is open without it.")] = False
+    needed: Annotated[bool, Option("Report for each lemma an obligation that is open without it.")] = False
     any_size: Annotated[
-        bool, Option("Also ask each obligation for every size of the sorts, logs and limits at once.")
+        bool, Option("Also try to prove each obligation for every size of the sorts, logs and limits at once.")
     ] = False
 
 
@@ -76,7 +76,7 @@ class ProveRequest:
 class CertificateRequest:
     """Compare a certificate with the model as it is now."""
 
-    folder: Annotated[Path, Option("A folder that `prove` has written.", kind="folder", positional=True)]
+    folder: Annotated[Path, Option("A folder that `prove --certificate` wrote.", kind="folder", positional=True)]
     solver: Solver = None
     workers: Workers = None
     timeout: ObligationTime = None
@@ -109,8 +109,8 @@ class MutateRequest:
     rules: Annotated[
         bool,
         Option(
-            "Change each comparison, set operation, constant and condition of the rules, one at a time, over the suite"
-            " and `prove --controller`, or of a --model; the same command resumes."
+            "Change each comparison, set operation, constant and condition of the rules, one at a time, and run the"
+            " suite and `prove --controller` on each change, or the scopes of a --model; the same command resumes."
         ),
     ] = False
     functions: Annotated[
@@ -119,22 +119,22 @@ class MutateRequest:
     configurations: Annotated[
         tuple[str, ...],
         Option(
-            "With --rules: only these configurations of the suite; of a --model, these of its scopes",
+            "With --rules: run only these configurations of the suite, or these scopes of a --model",
             flags="--configuration",
             metavar="NAME|GLOB",
             complete="configurations",
         ),
     ] = ()
-    sample: Annotated[int | None, Option("With --rules: only N changes, drawn at random.", least=1)] = None
-    seed: Annotated[int, Option("With --sample: seed of the choice.", least=0, most=2**64 - 1)] = 1
+    sample: Annotated[int | None, Option("With --rules: try only N changes, drawn at random.", least=1)] = None
+    seed: Annotated[int, Option("With --sample: seed of the draw.", least=0, most=2**64 - 1)] = 1
     controller: Annotated[
-        bool, Option("With --rules: also ask the proof of controller steps about what the suite does not catch.")
+        bool, Option("With --rules: run the proof of controller steps on changes that the suite does not catch.")
     ] = True
     answers: Annotated[
-        bool, Option("With --rules: first compare with Kafka's answers, as `conform --answers packaged`.")
+        bool, Option("With --rules: first compare with Kafka's answers, as `conform --answers packaged` does.")
     ] = True
     proof: Annotated[
-        bool, Option("Also put each hazard, or change of --rules, that a property catches to the proof.")
+        bool, Option("Also run the proof on each hazard, or change of --rules, that a property catches.")
     ] = False
     actions: Annotated[
         tuple[str, ...],
@@ -191,7 +191,7 @@ class NewEntry:
     )
     suite: Annotated[
         tuple[str, ...],
-        Option("Add these configurations of the suite, or a family", metavar="NAME|GLOB", complete="configurations"),
+        Option("Add these configurations or families of the suite", metavar="NAME|GLOB", complete="configurations"),
     ] = ()
 
 
@@ -203,7 +203,7 @@ class GateRequest:
     models: Annotated[
         tuple[Path, ...],
         Option(
-            "The model of an entry, which runs as Python: a baseline runs only models that are named here, or in the"
+            "Model file that entries may run, as Python code: a baseline runs only models named here or in the"
             " settings",
             flags="--model",
             metavar="FILE",

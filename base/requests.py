@@ -152,7 +152,7 @@ class SparkRequest:
     handover: Annotated[
         int | None,
         Option(
-            "Expand levels with this many states or more on Spark; by default as measured.",
+            "Expand levels of at least this many states on Spark; by default a measured threshold.",
             metavar="STATES",
             least=1,
             group="Engine",
@@ -192,7 +192,7 @@ class CheckRequest:
         ),
     ] = 0
     symmetry: Annotated[
-        bool, Option("Search one of all states that differ in the names of members of symmetric sorts.", group="Engine")
+        bool, Option("Count states that differ only in the names of members of symmetric sorts as one.", group="Engine")
     ] = False
     run_dir: Annotated[
         Path | None, run_dir_option("Run folder: stores traces, and checkpoints for a later --resume.")
@@ -221,7 +221,9 @@ class CheckRequest:
     ] = 300.0
     engine: Annotated[
         EngineName,
-        Option("local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python.", group="Engine"),
+        Option(
+            "local: compiled; spark: the same on a cluster; numpy: vectorised; reference: plain Python.", group="Engine"
+        ),
     ] = "local"
     spark: Annotated[SparkRequest, Option("Options of the engine `spark`.")] = field(default_factory=SparkRequest)
     drawn: Drawn = False
@@ -232,9 +234,9 @@ class CheckRequest:
 
 
 TRACES_SECONDS = 120.0
-"""How long `model diff` looks for traces, without a limit of the user."""
+"""How long `model diff` looks for traces by default."""
 TRACES_STATES = 1_000_000
-"""How many pairs of states it looks at."""
+"""How many pairs of states it visits at most."""
 
 
 @dataclass(frozen=True)
@@ -320,19 +322,17 @@ class SuiteRequest:
 
     only: Annotated[
         tuple[str, ...],
-        Option("Run only these configurations, or all of a family", metavar="NAME|GLOB", complete="configurations"),
+        Option("Run only these configurations or families", metavar="NAME|GLOB", complete="configurations"),
     ] = ()
     deep: Annotated[bool, Option("Also run the families marked deep, which take much longer.")] = False
-    sample: Annotated[
-        int | None, Option("Run only N configurations, evenly spread over the others selected.", least=1)
-    ] = None
+    sample: Annotated[int | None, Option("Run only N of the selected configurations, evenly spread.", least=1)] = None
     files: Annotated[
-        tuple[Path, ...], Option("A suite file in place of the packaged ones", flags="--file", kind="file")
+        tuple[Path, ...], Option("Suite file to use instead of the packaged ones", flags="--file", kind="file")
     ] = ()
     fresh: Fresh = False
     record: Annotated[
         Path | None,
-        Option("Write the exact counts to this file in place of comparing them with those recorded.", kind="file"),
+        Option("Write the exact counts to this file instead of comparing them with the recorded ones.", kind="file"),
     ] = None
     run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of unexplained violations.")] = None
     workers: Processes = None

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class ProcessOnly:
-    """A value of a record that is for this process alone: it is written as null, and equal to any other."""
+    """A value of a record that stays in this process: written as null, and equal to any other."""
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, ProcessOnly)
@@ -24,7 +24,7 @@ class ProcessOnly:
         return 0
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Another process receives nothing."""
+        """Pickle as empty: another process receives no value."""
         return type(None), ()
 
 

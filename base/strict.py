@@ -66,7 +66,7 @@ class DocumentSource(ABC):
         return ""
 
     def inside(self, path: KeyPath) -> str:
-        """Return the table that an unknown key is in, if `where` does not name it."""
+        """Return the name of the table with an unknown key, if `where` does not name it."""
         return ""
 
 
@@ -280,7 +280,7 @@ class TomlSource(DocumentSource):
 _BLANK = re.compile(r"[ \t\r\n]*")
 _HEADER = re.compile(r"""(\[\[?)((?:[\w.\s-]|"[^"]*"|'[^']*')++)\]\]?\s*(?:#.*)?$""")
 _KEY = re.compile(r"""((?:[\w.\s-]|"[^"]*"|'[^']*')++)=""")
-"""Possessive: what follows is no part of a key, and a line without end is looked at once."""
+"""Possessive, so that a very long line is scanned only once."""
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([\w-]+)""")
 _LONG = re.compile(r"\"\"\"|'''")
 

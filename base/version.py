@@ -1,4 +1,4 @@
-"""The version of elrcheck: here, and not beside the exports of the package, so that every room may ask."""
+"""The version of elrcheck; not beside the exports of the package, so that every room may import it."""
 
 from __future__ import annotations
 

@@ -43,12 +43,12 @@ def of_release(name: str) -> tuple[str, Variant] | None:
 
 
 def release_numbers(release: str) -> tuple[int, ...]:
-    """4.1.2 as (4, 1, 2), by which releases are sorted; what follows a hyphen does not count."""
+    """Return 4.1.2 as (4, 1, 2), by which releases sort; ignore what follows a hyphen."""
     return tuple(int(part) for part in release.partition("-")[0].split(".") if part.isdigit())
 
 
 def partition_config(selection: Selection) -> Config:
-    """Return the configuration of Kafka's partition that a selection means."""
+    """Return the configuration of Kafka's partition for a selection."""
     config: Config = resolve(selection).config
     return config
 

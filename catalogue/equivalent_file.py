@@ -1,4 +1,4 @@
-"""The table of changes of the rules that change nothing, each with the reason: `catalogue/equivalents.toml`.
+"""Reads `catalogue/equivalents.toml`: the changes of rules that have no effect, each with the reason.
 
     [[equivalent]]
     because = "the ISR is never empty there"
@@ -26,7 +26,7 @@ def packaged_equivalents() -> Traversable:
 
 
 def read_equivalents(file: Path | Traversable, changes: Collection[str]) -> Mapping[str, str]:
-    """Mutant -> reason. UsageFault for an entry twice, or one that no change of the model has (any more)."""
+    """Return mutant -> reason. Raise UsageFault for a duplicate entry, or one without such a change of the model."""
     top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
     reasons: dict[str, str] = {}
     for node in top.get("equivalent", []).items():

@@ -24,7 +24,7 @@ class Wording:
         return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
 
     def in_prose(self, number: int) -> str:
-        """Return the same within a sentence: an orderly stop."""
+        """Return the number of these events as within a sentence: an orderly stop."""
         article = "an" if self.one[0] in "aeiou" else "a"
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
@@ -91,7 +91,7 @@ def allowed(config: Config) -> tuple[str, ...]:
 
 
 def missing(config: Config, other: Config) -> tuple[str, ...]:
-    """Return the events of which the other configuration allows more, with its numbers."""
+    """Return the events that the other configuration allows more often, with its numbers."""
     return tuple(
         event.times(_most(other, name)) for name, event in EVENTS.items() if _most(other, name) > _most(config, name)
     )

@@ -15,7 +15,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.knobs import plain
 
 KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
-"""What every model has; the other kinds are about Kafka's partition."""
+"""Kinds that every model has; the others are about Kafka's partition."""
 
 
 def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:

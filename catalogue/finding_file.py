@@ -208,7 +208,7 @@ class Edit:
         return self.after or self.replace
 
     def changed(self, source: str) -> str:
-        """Return the source with the edit; a ValueError says that it is no source that this edit is for."""
+        """Return the source with the edit; a ValueError says that it is not a source that this edit is for."""
         count = source.count(self.place)
         if count != self.times:
             times = "once" if self.times == 1 else f"{self.times} times"

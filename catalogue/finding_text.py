@@ -48,7 +48,7 @@ def _sets(knobs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def broken(run: FindingRun | OtherSearch) -> str:
-    """Return what breaks and at which depth, the nearest first."""
+    """Return the broken properties with their depths, the nearest first."""
     by_depth: dict[int, list[str]] = {}
     for name, depth in run.breaks.items():
         by_depth.setdefault(depth, []).append(name)

@@ -12,14 +12,14 @@ from elrcheck.catalogue.model_entries import Entry
 PLACE = ("docs", "glossary.md")
 REPORT_WORDS = ("catalogue", "report_words.toml")
 LEFT_OUT = ("Ids", "Exit codes")
-"""Sections whose rows are patterns and numbers, not words."""
+"""Sections to skip: their rows are patterns and numbers, not words."""
 HEADS = frozenset({"Word", "Term"})
 OR = "; or: "
-"""Between several meanings of a word."""
+"""Separates several meanings of a word."""
 
 
 def term_entries() -> list[Entry]:
-    """Return what the words of reports and the glossary say, in their order: a row explains its words together."""
+    """Return the words of reports and of the glossary, in their order; a row explains its words together."""
     meanings: dict[str, list[str]] = {}
     for cell, meaning in (*_report_words(_text(REPORT_WORDS)), *_rows(_text(PLACE))):
         meanings.setdefault(cell, []).append(meaning)
@@ -30,7 +30,7 @@ def term_entries() -> list[Entry]:
 
 
 def term(word: str) -> Entry | None:
-    """Return what the glossary says of a word, in any case; None if nothing. A word may be in several rows."""
+    """Return the meanings of a word, ignoring case; None if the glossary has none. A word may be in several rows."""
     rows = [row for row in term_entries() if word.lower() in map(str.lower, (row["name"], *row["aliases"]))]
     if len(rows) < 2:
         return rows[0] if rows else None
@@ -42,7 +42,7 @@ def _text(place: tuple[str, ...]) -> str:
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of each row of the tables, and what it says of them, after the commands in brackets."""
+    """Yield the words of each row of the tables, and their meaning, without the commands in brackets."""
     section = ""
     for line in text.splitlines():
         if line.startswith("## "):
@@ -59,6 +59,6 @@ def _report_words(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Markdown without its links, quotes and stress."""
+    """Return Markdown without its links, quotes and emphasis."""
     linked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return re.sub(r"(?<!\S)\*(\w[^*]*)\*", r"\1", linked).replace("`", "").strip()

@@ -119,7 +119,7 @@ class PartitionModel(DeclaredModel):
         return Extent(tried(config), not_tried(config, danger(variant)), findings_outside(variant, config))
 
     def vacuous(self, config: Config, unreached: Collection[str]) -> str | None:
-        """Where producers write and no write is ever acknowledged, the verdict shows little."""
+        """Return why the verdict shows little: producers write, but no write is ever acknowledged. None otherwise."""
         if config.records == 0 or VITAL not in unreached:
             return None
         return f"no write was ever acknowledged ({VITAL} is not reached)"

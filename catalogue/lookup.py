@@ -53,7 +53,7 @@ IDS: Mapping[str, tuple[str, ...]] = {
 }
 """First letters of an id -> the kinds that have such ids, and which no other kind has."""
 WORDS = "terms"
-"""The kind of what the glossary explains."""
+"""The kind of the words that the glossary explains."""
 MOST_PLACES = 12
 """Entries that a help line names because they mention a word; of more it gives the number."""
 _BRIEF = ("id", "name", "summary", "compared")
@@ -97,7 +97,7 @@ def _find_in_file(file: ModelSource, name: str, kind: str | None) -> Entry:
 
 
 def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | None:
-    """Return the entry of this name among these; UsageFault if there are several."""
+    """Return the entry with this name; raise UsageFault if several match."""
     for same in (str, str.lower):
         matches = [
             {"list": k, **entry}
@@ -117,7 +117,7 @@ def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | N
 
 
 def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
-    """Return a close name, or the entries whose text has the word, or how to list what there is."""
+    """Return a close name, or the entries whose text has the word, or the command that lists all."""
     words = [word for members in members_of.values() for entry in members for word in _names(entry)]
     near = suggest(name, words)
     if near is not None:
@@ -156,9 +156,9 @@ def full_entries(kind: str) -> list[Entry]:
 
 
 def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> list[Entry]:
-    """`model` is called only for the kinds that need the compiled model.
+    """Return the members of a kind. model: called only for the kinds that need the compiled model.
 
-    name: of the parts of the model only those of this id or name are wanted, as each has to be compiled.
+    name: compile only the parts of the model with this id or name.
     """
 
     def named(fns: Iterable[Fn]) -> list[Fn]:

@@ -45,7 +45,7 @@ def variant_entries() -> list[Entry]:
 
 
 def _releases(entries: Sequence[Compared]) -> str:
-    """Return the releases of Kafka that a variant was compared with, in a few words; what is stale of it."""
+    """Return in a few words the releases of Kafka that a variant was compared with, and what has become stale."""
     if not entries:
         return "no release"
     parts = []
@@ -164,7 +164,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
 
 def by_hand(steps: ByHand) -> list[str]:
-    """Steps on a cluster: what they need and show, and what a user types."""
+    """Return the steps on a cluster: what they need and show, and what a user types."""
     return [f"{steps.title}. {' '.join(steps.text.split())}".rstrip(), *steps.shell.strip().splitlines()]
 
 

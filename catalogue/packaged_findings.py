@@ -1,4 +1,4 @@
-"""The findings of this package: which there are, and each of them, read once in a process."""
+"""The packaged findings, each read once per process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def finding_files() -> tuple[Traversable, ...]:
 
 @functools.cache
 def packaged_finding(file_name: str) -> Finding:
-    """Return the finding of one of these files. Several readers ask for it, and all of them take a second."""
+    """Return the finding in one of these files; cached, because reading all of them takes a second."""
     return read_finding(files("elrcheck.catalogue") / "findings" / file_name)
 
 

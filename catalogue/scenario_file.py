@@ -93,7 +93,7 @@ def _claims(node: Node) -> tuple[Claim, ...]:
 
 
 def _knobs(node: Node) -> dict[str, Any]:
-    """Fields of `Config`, except budgets, which follow from the steps."""
+    """Read fields of `Config`, except budgets, which follow from the steps."""
     budgets = {part.name for part in fields(Spent)}
     for key, part in node.fields():
         if key in budgets:

@@ -1,1 +1,1 @@
-"""A search and what belongs to it: engine, kept answers, liveness, findings replayed and stored, report."""
+"""A search and what belongs to it: engine, stored answers, liveness, findings replayed and stored, report."""

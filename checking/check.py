@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def run_check(request: CheckRequest, progress: Progress, ending: contextlib.ExitStack | None = None) -> CheckReport:
     """Search and report, also into the run folder if there is one; raise UsageFault for unknown names.
 
-    ending: receives what is left to do once the user has the report: the removal of the checkpoint of a
-    completed search. A process that is killed before it has shown its report can thus be resumed. By default
-    that is done before the report is returned.
+    ending: receives the cleanup to do once the user has the report: removing the checkpoint of a completed
+    search. A process that is killed before it has shown its report can thus be resumed. By default the cleanup
+    happens before the report is returned.
     """
     if ending is None:
         with contextlib.ExitStack() as own:

@@ -33,13 +33,13 @@ LEAST_ROOM = 16 * 2**20
 OVERHEAD = 96 * 2**20
 """Memory a search needs besides states, in bytes: level file buffers, results of native calls (92 measured)."""
 LONG_SEARCH = 1_000_000.0
-"""Expected states from which on the good kernel is compiled before the search: the quick one would only delay it."""
+"""Expected states from which the optimised kernel is compiled before the search: the quick one would only delay it."""
 SHORT_BUDGET = 30.0
-"""A time budget in seconds below which the quick kernel begins all the same: the good one would take most of it."""
+"""Below this time budget, in seconds, the quick kernel begins anyway: compiling the optimised one would use it up."""
 AFTERWARDS = 1.0
-"""Seconds of a time budget that are left for what follows a search: traces, replay, report (measured)."""
+"""Seconds of a time budget that are reserved for traces, replay and report after the search (measured)."""
 MOST_AFTERWARDS = 0.1
-"""The share of a time budget that is left for that at most."""
+"""The largest share of a time budget that is reserved for that."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class SearchSubject:
     symmetry: bool = False
     expected: float = 0.0
     started: float = field(default_factory=time.monotonic)
-    """When the time budget begins, which pays for the compilation of the model too."""
+    """The start of the time budget, which includes the compilation of the model."""
 
     def program(self, progress: Progress) -> Lowered:
         """Return the program, which is lowered when it is first needed."""
@@ -84,7 +84,7 @@ class SearchSubject:
 def explore(
     subject: SearchSubject, request: CheckRequest, progress: Progress, run: PlannedRun | None = None
 ) -> SearchOutcome:
-    """Search with the engine that the request names, unless the answer of an earlier search is known.
+    """Search with the engine that the request names, unless the answer of an earlier search is stored.
 
     Only the local engine keeps its run in a folder; the caller ends the run that was opened
     (`CheckpointFolder.closing`).
@@ -182,7 +182,7 @@ def run_search(
 
 
 def demand_renamings(model: Model, config: ModelConfig) -> None:
-    """Require members that may be renamed, in not too many ways; UsageFault says what is missing."""
+    """Raise UsageFault unless the model has members to rename, with at most `MOST` renamings."""
     from elrcheck.lang.symmetry.renamed_values import MOST, count_renamings
 
     count = count_renamings(model.symmetric_sorts, config)
@@ -248,7 +248,7 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
 
 
 def reference_deadline(limits: Limits, stop_at_first: bool = False) -> float | None:
-    """Return the end of the time budget, as of time.monotonic; raise UsageFault for limits that it does not know."""
+    """Return the end of the time budget, as of time.monotonic; raise UsageFault for unsupported limits."""
     if limits.max_depth is not None or limits.memory is not None or stop_at_first:
         raise UsageFault(
             "engine-option",

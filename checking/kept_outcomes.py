@@ -1,8 +1,8 @@
-"""The answer of an earlier search of the same program, in place of searching it again.
+"""Uses the answer of an earlier search of the same program instead of searching again.
 
-A kept answer (`explorer/runs/kept_searches.py`) speaks of leaves and digests. Here it becomes the outcome
-that a search would have, for the model as it is now; every trace in it is followed by the plain model first.
-An answer that the plain model does not confirm is refused.
+A stored answer (`explorer/runs/kept_searches.py`) has packed leaves and digests. Here it becomes the outcome that a
+search of the present model would have; the plain model first follows every trace in it. An answer that the plain
+model does not confirm is refused.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from elrcheck.lang.lowering.program import Program
 
 Rows: TypeAlias = Sequence[tuple[int, ...]]
 COMMON = tuple(name for name in KeptSearch.__struct_fields__ if name != "checks")
-"""The fields that a kept answer and an outcome share."""
+"""The fields that a stored answer and an outcome share."""
 
 
 def question_of(request: CheckRequest, program: Program) -> SearchLookup | None:
-    """Return the question that a kept answer may answer: whole states, from the start, without a depth."""
+    """Return the question that a stored answer may answer: whole states, from the start, without a depth limit."""
     if (
         not request.kept
         or request.engine != "local"
@@ -68,7 +68,7 @@ def find_outcome(
 
 
 def _replayed(answer: CheckAnswer, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | None:
-    """Return the states of a kept trace; None if the plain model does not follow it to a hit at that depth."""
+    """Return the states of a stored trace; None if the plain model does not follow it to a hit at that depth."""
     from elrcheck.traces.replay import ReplayError, replay_finding
 
     trace = answer.trace or ()

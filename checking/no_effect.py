@@ -1,8 +1,8 @@
 """Find the settings of `--set` that make no difference to a search, so that its verdict says nothing about them.
 
-A rule that no reachable state asks for is as good as absent: with `unclean_leader_election_enable=true` and
-no partition that ever lacks an eligible replica, HOLDS is the verdict of the default. The search is repeated
-with each setting as it is without the option, and compared: counts, levels, and the depth of each property.
+A rule that no reachable state uses might as well be absent: with `unclean_leader_election_enable=true` and no
+partition that ever lacks an eligible replica, HOLDS says no more than without it. Repeats the search with each
+setting left at its default, and compares counts, levels, and the depth of each property.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.results.check_report import CheckReport
 
 SHORT = 1.0
-"""Seconds of a search that is worth repeating."""
+"""Longest search, in seconds, that is repeated."""
 
 
 def with_no_effect(
@@ -30,8 +30,7 @@ def with_no_effect(
 ) -> CheckReport:
     """Return the report, with those of the settings that made no difference.
 
-    Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would
-    pass for a safe one.
+    Repeats only a short, complete search without violations: there, an unused setting would pass for a safe one.
     """
     searched = report.search
     lasting = any(each.kind == "leads_to" for each in report.properties)

@@ -1,7 +1,6 @@
 """A trace in another notation: TLA+ witness, ITF, JSON, Mermaid or DOT.
 
-A trace is written as it is stored, also a damaged one: it is TLC's part to reject it. Whoever wants
-our own opinion first gets it from `traces.replay`.
+A trace is written as it is stored, even a damaged one, for TLC to reject; `traces.replay` checks a trace here.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class TraceLimits:
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A step from a pair that one side has: its label there, and what the other makes of it."""
+    """A step from a pair that one side has: its label there, and the guard or state of the other side."""
 
     pair: Pair
     label: Label
@@ -112,7 +112,7 @@ class TwoModels:
             alone = next((state for state in starts[side] if state not in paired), None)
             if alone is not None:
                 view = trace_view(self.models[side].model, (alone,), (), "")
-                reason = "this is no initial state there"
+                reason = "this is not an initial state there"
                 answers.append(RefusedTrace(side, "found", len(pairs), view, reason=reason))
             else:
                 answers.append(RefusedTrace(side, "none" if not pairs else "inconclusive", len(pairs)))

@@ -25,7 +25,7 @@ def write_fork(folder: Path, model: Path | None, patch: Path | None = None) -> t
         raise UsageFault("fork-exists", f"{folder} {what}", help="choose another folder")
     if not folder.resolve().name.replace("-", "_").isidentifier():
         help = "letters, digits, _ and -, and no digit first: Python imports the folder by its name"
-        raise UsageFault("usage-bad-value", f"`{folder.name}` is no name of a Python package", help=help)
+        raise UsageFault("usage-bad-value", f"`{folder.name}` is not a valid name of a Python package", help=help)
     if model is None:
         template = files("elrcheck.commands") / "templates" / "fork_readme.md.txt"
         texts[README] = template.read_text(encoding="utf-8").replace("{folder}", folder.resolve().name)

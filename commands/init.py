@@ -110,7 +110,7 @@ IGNORE_PATH = ".gitignore"
 IGNORED = ".elrcheck/"
 """Where commands store runs and traces."""
 MOST_STATES = 1_000_000
-"""How many states of a model of the user an entry may have; one with more ends at the last level before that."""
+"""The most states of an entry for a user's model; a larger one ends at the last level before that."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class OwnModel:
         return None if search.complete else max(1, search.diameter - 2)
 
     def settings(self) -> str:
-        """Return the settings, with names and a value of this model in what is commented out."""
+        """Return the settings file; its commented lines use names and a value of this model."""
         from elrcheck.base.typed.record_text import text_value
         from elrcheck.declared.effective import effective
 
@@ -203,7 +203,7 @@ def start(
 ) -> list[tuple[Path, str]]:
     """Write the files, and return (path, `wrote`, `replaced` or `kept`) for each.
 
-    model: what the baseline is of, in place of Kafka's partition; progress: of its searches. Raises UsageFault if
+    model: used for the baseline instead of Kafka's partition; progress: of its searches. Raises UsageFault if
     the folder does not exist, or if all files exist and force is false.
     """
     if not folder.is_dir():
@@ -228,7 +228,7 @@ def start(
 
 
 def _ignore(path: Path) -> tuple[Path, str]:
-    """Add the folder of runs to what git ignores; nothing else in the file changes."""
+    """Add the folder of runs to .gitignore; leave the rest of the file as it is."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if any(line.strip().strip("/") == IGNORED.strip("/") for line in text.splitlines()):
         return path, "kept"

@@ -29,7 +29,7 @@ ABSENT = "absent"
 
 
 def run_model_diff(request: ModelDiffRequest, progress: Progress) -> ModelDiffReport:
-    """Search both models, and compare what they do; a limit that ends a search without a difference is inconclusive."""
+    """Search both models and compare them; inconclusive if a limit ends a search before a difference shows."""
     selections = [side_of(word, request.selection) for word in (request.a, request.b)]
     selected = [resolve(selection) for selection in selections]
     checks = []
@@ -59,7 +59,7 @@ def run_model_diff(request: ModelDiffRequest, progress: Progress) -> ModelDiffRe
 
 
 def side_of(word: str, base: Selection) -> Selection:
-    """Return the selection that a word means: MODEL, MODEL@VARIANT or VARIANT, else as in the base.
+    """Return the selection that a word names: MODEL, MODEL@VARIANT or VARIANT; the rest is that of the base.
 
     MODEL is a file, a folder, a diff of the base's model, or `kafka`. Raise UsageFault for a file that is missing.
     """

@@ -1,4 +1,4 @@
-"""`elrcheck new`: write a small model of a protocol, with a test, to start one's own from."""
+"""`elrcheck new`: write a small model of a protocol, with a test, as a start for the user's own."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from elrcheck.base.errors import UsageFault
 def write_new(name: str, folder: Path) -> tuple[Path, ...]:
     """Write NAME.py and test_NAME.py, and return their paths; raise UsageFault for a bad name or if one exists."""
     if not name.isidentifier() or keyword.iskeyword(name):
-        help = "letters, digits and _, no digit first, no word of Python: tests import the file by its name"
-        raise UsageFault("usage-bad-value", f"`{name}` is no name of a Python module", help=help)
+        help = "letters, digits and _, no digit first, and not a Python keyword: tests import the file by its name"
+        raise UsageFault("usage-bad-value", f"`{name}` is not a valid name of a Python module", help=help)
     texts = {folder / f"{name}.py": "new_model.py.txt", folder / f"test_{name}.py": "new_test.py.txt"}
     for path in texts:
         if path.exists():

@@ -60,7 +60,7 @@ def _report_of(path: Path) -> Path:
 def _read(path: Path) -> Node:
     root = read_json(path, CODES)
     if not isinstance(root.value, dict) or root.value.get("schema") not in (CHECK, MUTATE):
-        root.fail("this is no report of `check` or `mutate`", "write one with `-o FILE.json`")
+        root.fail("this is not a report of `check` or `mutate`", "write one with `-o FILE.json`")
     return root
 
 
@@ -106,7 +106,7 @@ def _witnesses(reports: Sequence[Node]) -> tuple[CoveredWitness, ...]:
 
 
 def _guards(reports: Sequence[Node]) -> tuple[CoveredGuard, ...]:
-    """A guard is noticed if any survey noticed it."""
+    """Merge the guards of all surveys; one counts as noticed if any survey noticed it."""
     properties: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))
     for action, guard, verdict, ident in rows:

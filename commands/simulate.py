@@ -95,7 +95,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
 
 
 def _stopped_by(request: SimulateRequest, result: WalkResult) -> str | None:
-    """Return the limit that ended the walks, as it was given: compiling has taken a part of the time."""
+    """Return the limit that ended the walks, in the user's terms, though compiling used part of the time budget."""
     if result.reason is not None and result.reason.startswith("--time-budget"):
         return f"--time-budget {request.time_budget:g}s"
     return result.reason
@@ -123,7 +123,7 @@ def _report(lowered: Lowered, request: SimulateRequest, result: WalkResult) -> W
 
 
 def _states(lowered: Lowered, walks: Walks, hit: FirstHit) -> list[Any]:
-    """Return the states up to a hit; a walk at random is repeated for them."""
+    """Return the states up to a hit; repeats a random walk to get them."""
     return [lowered.decode(row) for row in hit.trace or walks.replayed(hit.walk, hit.step)]
 
 

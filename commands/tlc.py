@@ -68,7 +68,7 @@ def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, pr
 
 
 def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> tuple[str, tlc.WitnessVerdict]:
-    """(name of the witness module, what TLC says of it)."""
+    """Return (name of the witness module, TLC's verdict on it)."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
         witness = write_trace_module(loaded, Path(folder))
         options = tlc.TlcOptions(timeout=request.timeout or TIMEOUT)

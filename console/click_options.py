@@ -1,4 +1,4 @@
-"""Options of click, made from those that requests and verbs declare (`base/option.py`)."""
+"""Builds the options of click from those that requests and verbs declare (`base/option.py`)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ METAVARS = {
     "size": "4GiB",
     "workers": "N|auto",
 }
-"""What stands for a value in the help, by its kind."""
+"""The placeholder of a value in the help, by its kind."""
 
 
 class GroupedOption(click.Option):
-    """An option of click that knows under which heading of the help it stands."""
+    """An option of click with its heading in the help."""
 
     def __init__(self, *args: Any, group: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -72,7 +72,7 @@ def click_parameter(declared: Declared) -> click.Parameter:
 
 
 def values_of(declared: list[Declared], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that click parsed; for an option left out that has no default there, the field has one."""
+    """Return the values that click parsed, without omitted options, for which the field has a default."""
     return {
         one.name: _field_value(one, params[one.name])
         for one in declared
@@ -81,7 +81,7 @@ def values_of(declared: list[Declared], params: Mapping[str, Any]) -> dict[str, 
 
 
 def _field_value(declared: Declared, value: Any) -> Any:
-    """Return the value of a field; click has the text of a number or a switch among its choices."""
+    """Return the value of a field; converts the texts that click has for numbers and switches among choices."""
     if not isinstance(value, str):
         return value
     if declared.type is bool:
@@ -116,7 +116,7 @@ def _metavar(declared: Declared) -> str | None:
 
 
 def _value(declared: Declared) -> dict[str, Any]:
-    """Return the parameters of click that say which values an option takes, and which it has by default."""
+    """Return the arguments of click's option that say which values it takes, and its default."""
     option = declared.option
     if _is_flag(declared):
         on = {"default": True, "show_default": bool(option.show_default)} if declared.default else {}
@@ -135,7 +135,7 @@ def _value(declared: Declared) -> dict[str, Any]:
 
 
 def _default(declared: Declared) -> Any:
-    """Return the default as one would type it; None for none, and for one that cannot be typed."""
+    """Return the default as a user would type it; None without one, or if it cannot be typed."""
     kind, default = declared.option.kind, declared.default
     if default is MISSING or (declared.choices and kind != "list" and default not in declared.choices):
         return None
@@ -184,7 +184,7 @@ def _type(declared: Declared) -> Any:
 
 
 def _completion(option: Option) -> completion.Complete | None:
-    """Return the completion of an option by the name of its source, or by what its value is."""
+    """Return the completion of an option by the name of its source, or by the kind of its value."""
     if option.kind == "settings":
         return completion.complete_setting
     if option.kind == "axes":

@@ -55,7 +55,7 @@ def _source(ctx: click.Context, name: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of an option as JSON has it."""
+    """Return the value of an option in JSON types."""
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,7 +1,7 @@
 """The options of all verbs, accepted before a verb and after it: `elrcheck check -q` is `elrcheck -q check`.
 
-A verb takes them as hidden options that are not its own: no setting, environment variable or line of its help
-stands for them. Given twice, the one after the verb decides; -v and -q add up.
+A verb accepts them as hidden options: they have no setting, environment variable or help there. Given twice, the
+one after the verb decides; -v and -q add up.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def late_options(taken: frozenset[str]) -> tuple[click.Option, ...]:
 
 
 def _use_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
-    """Take defaults from the settings file before click parses any other option; a verb only from one that it names."""
+    """Load defaults from the settings file before click parses any other option; after a verb only with --config."""
     if ctx.resilient_parsing or (path is None and ctx.parent is not None):
         return path
     from elrcheck.console.settings import load_settings
@@ -66,7 +66,7 @@ def _use_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> 
 
 
 def _set(field: str) -> Callback:
-    """Return a callback that changes a field of the shell, unless the option is left out."""
+    """Return a callback that sets a field of the shell, unless the option is omitted."""
 
     def change(ctx: click.Context, _: click.Parameter, value: Any) -> Any:
         if value is not None:
@@ -77,7 +77,7 @@ def _set(field: str) -> Callback:
 
 
 def _add_detail(sign: int) -> Callback:
-    """Return a callback that adds to, or takes from, the detail of the output."""
+    """Return a callback that raises or lowers the detail of the output."""
 
     def change(ctx: click.Context, _: click.Parameter, times: int) -> int:
         shell = ctx.obj or Shell()

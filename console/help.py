@@ -174,7 +174,7 @@ class CommandPage(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return its own parameters, --help, and the options of all verbs, which may follow it."""
+        """Return the command's own parameters, --help, and the options of all verbs, which may follow it."""
         own = super().get_params(ctx)
         return [*own, *late_options(frozenset(name for param in own for name in param.opts))]
 

@@ -141,5 +141,5 @@ def output_file(
 
 
 def as_duration(seconds: float) -> str:
-    """Return a number of seconds as one types it: in minutes from five of them on."""
+    """Return a number of seconds as a user types it: in minutes from five minutes on."""
     return f"{seconds / 60:g}m" if seconds >= 300 and seconds % 60 == 0 else f"{seconds:g}s"

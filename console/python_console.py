@@ -1,4 +1,4 @@
-"""Python with a walk through a model at hand: what `elrcheck repl` opens."""
+"""The Python console of `elrcheck repl`, with a walk through a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BANNER = """\
 
 
 class PythonConsole(code.InteractiveConsole):
-    """Reads Python from the terminal, or from a pipe; a mistake that elrcheck explains has no stack trace."""
+    """Reads Python from the terminal or a pipe; prints faults of elrcheck without a stack trace."""
 
     def showtraceback(self) -> None:
         fault = sys.exc_info()[1]

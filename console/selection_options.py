@@ -1,4 +1,4 @@
-"""The options that select a model, as verbs use them."""
+"""Selections of a model, adjusted for verbs."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def reduced(selection: Selection, reduce: bool) -> Selection:
 
 
 def selection_of_trace(selection: Selection) -> NamedSelection:
-    """Return the selection, with those of its options that win over what a trace file names."""
+    """Return the selection with only those options that override the selection in a trace file."""
     return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))

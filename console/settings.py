@@ -71,7 +71,7 @@ def _find(path: Path | None, folder: Path) -> Node | None:
 
 
 def _read(table: Node, command: click.Command, defaults: dict[str, Any]) -> None:
-    """Add the defaults of a command: its own options; of a group also those that its commands share, and theirs."""
+    """Add the defaults of a command: its own options; for a group also the options its commands share, and theirs."""
     own = _options(command)
     commands = command.commands if isinstance(command, click.Group) else {}
     top = table.value if isinstance(table.value, dict) else {}
@@ -115,7 +115,7 @@ def _shared(commands: Mapping[str, click.Command]) -> dict[str, list[tuple[tuple
 
 
 class _TomlKind(NamedTuple):
-    """The types of TOML that an option takes, and how a message calls them."""
+    """The TOML types that an option takes, and their name in a message."""
 
     types: tuple[type, ...]
     name: str
@@ -142,8 +142,8 @@ def _kind(option: click.Option) -> _TomlKind:
 def _convert(node: Node, option: click.Option, one: bool = False) -> Any:
     """Return the value. Raises UsageFault if it has another type than the option, or the option does not accept it.
 
-    one: a value that is no list is the only one of an option that may be repeated, as in `model = "lock.py"`, which
-    most commands take once.
+    one: a repeatable option accepts a single value without a list, as in `model = "lock.py"`, which most commands
+    take once.
     """
     kind = _kind(option)
     if not option.multiple:
@@ -157,7 +157,7 @@ def _convert(node: Node, option: click.Option, one: bool = False) -> Any:
 
 def _one(node: Node, option: click.Option, kind: _TomlKind) -> Any:
     value = node.value
-    if type(value) not in kind.types:  # a bool is no number
+    if type(value) not in kind.types:  # a bool is not a number
         node.expected(kind.name)
     if isinstance(value, str) and "\0" in value:
         node.bad("no option can hold a NUL")

@@ -98,11 +98,11 @@ class Shell:
         self.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
     def write_line(self, text: str) -> None:
-        """Write a line for people, printable whatever names are in it."""
+        """Write a line, with every name in it made printable."""
         self.write(printable_line(text) + "\n")
 
     def lines(self) -> Iterator[bytes]:
-        """Yield stdin in pieces of whole lines, as they come; nothing if the caller closed it."""
+        """Yield stdin in pieces of whole lines, as they arrive; nothing if the caller closed it."""
         stdin = None if sys.stdin is None else cast("io.BufferedReader", sys.stdin.buffer)
         rest = b""
         while stdin is not None and (part := stdin.read1(PIECE)):
@@ -126,7 +126,7 @@ class Shell:
             print_error(printable_line(text))
 
     def run(self, work: Callable[[Progress], Report], output: Output) -> ExitCode:
-        """Show progress while a report is made, and deliver it."""
+        """Compute a report while showing progress, and deliver it."""
         with self.open_progress() as progress:
             report = work(progress)
         return self.deliver(report, output)
@@ -261,7 +261,7 @@ def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
 
 
 def _of_kafka(context: click.Context | None) -> TypeGuard[click.Context]:
-    """Return whether the verb says of itself that it is about Kafka."""
+    """Return whether the verb is declared to be about Kafka."""
     return context is not None and getattr(context.command, "of_kafka", False)
 
 

@@ -1,4 +1,4 @@
-"""Standard output and standard error, also where the caller closed them or a reader closes the pipe early."""
+"""Standard output and standard error, even if the caller closed them or a reader closes the pipe early."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TextIO
 
 
 def print_error(text: str) -> None:
-    """Print a line on stderr; if stderr is closed, the exit code has to suffice."""
+    """Print a line on stderr; ignore a closed stderr, for which the exit code must suffice."""
     with contextlib.suppress(OSError):
         stderr().write(text + "\n")
 
@@ -27,7 +27,7 @@ def stderr() -> TextIO:
 
 @contextlib.contextmanager
 def to_stdout() -> Iterator[TextIO]:
-    """Yield stdout; an error of the system then names it, as it names a file."""
+    """Yield stdout; an OSError in the block then names it, like a file."""
     try:
         yield stdout()
     except OSError as fault:

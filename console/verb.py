@@ -1,8 +1,8 @@
 """A verb of the command line: a function whose parameters say which options it has.
 
-A parameter is the shell, the output of the report, a request, or one option more; requests and options are declared as
-`base/option.py` says. The parameters of click are made when they are first needed, so that `elrcheck --help` makes
-none and imports no request.
+A parameter is the shell, the output of the report, a request, or another option; `base/option.py` says how requests
+and options are declared. The parameters of click are created when first needed, so that `elrcheck --help` creates none
+and imports no request.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FromFunction(click.Command):
     """A command whose options are declared by the parameters of a function.
 
     requests: the module of `base/` with the requests among them. formats: those of its report.
-    of_kafka: it is about Kafka itself, so it takes no model; given one, it says so.
+    of_kafka: it is about Kafka itself, so it refuses a model.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class FromFunction(click.Command):
 
     @cached_property
     def parameters(self) -> list[tuple[str, Any, list[Declared]]]:
-        """The parameters of the function: the name, the type, and the options that each declares."""
+        """Return the parameters of the function: the name, the type, and the options that each declares."""
         names = vars(import_module(f"elrcheck.base.{self.requests}")) if self.requests else {}
         return parameters_of(self.function, "console", names)
 
@@ -74,7 +74,7 @@ class FromFunction(click.Command):
         return [*declared, *(self.formats.parameters() if self.formats else ())]
 
     def call(self, **params: Any) -> ExitCode | None:
-        """Call the function with what click parsed."""
+        """Call the function with the values that click parsed."""
         ctx = click.get_current_context()
         arguments: dict[str, Any] = {}
         for name, kind, declared in self.parameters:
@@ -91,7 +91,7 @@ class FromFunction(click.Command):
 
 
 class Verb(FromFunction, CommandPage):
-    """A verb, with its page of help."""
+    """A verb with its help page."""
 
 
 class VerbGroup(FromFunction, Commands):
@@ -99,12 +99,12 @@ class VerbGroup(FromFunction, Commands):
 
 
 def verb(cls: type[Verb] = Verb, **how: Any) -> Callable[[Callable[..., ExitCode | None]], Verb]:
-    """Make a function a verb; the keywords are those of `FromFunction`."""
+    """Decorate a function as a verb; the keywords are those of `FromFunction`."""
     return lambda function: cls(function, **how)
 
 
 def on_command_line(*names: str) -> tuple[str, ...]:
-    """Return which of these options are on the command line itself; not those with values from a file."""
+    """Return those of these options that are on the command line itself, not in a settings file."""
     ctx = click.get_current_context()
     return tuple(name for name in names if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE)
 

@@ -1,4 +1,4 @@
-"""A model as commands know it: its configuration, variants and scopes, how it is compiled, and what is said of it.
+"""A model as commands see it: its configuration, variants and scopes, how it is compiled and described.
 
 Every file that a user names is one, and so is the model of a command that names none.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
 """The module that declares, as `MODEL`, the model of a command that names no file (docs/adr/0035)."""
 UNKNOWN_STATES = 100_000.0
-"""The estimated states of a configuration of which nothing is known."""
+"""The estimated states of a configuration without an estimate of its own."""
 SUITE_COUNTS = "suite_counts.json"
 """The file of recorded counts in a folder of suites."""
 MOST_MEMBERS = 62
@@ -70,7 +70,7 @@ class BeforeSearch:
 
 @dataclass(frozen=True)
 class SuiteFiles:
-    """The suites that come with a model, in the order of their names. counts: what was recorded of them, if it was."""
+    """The suites that come with a model, in the order of their names. counts: the recorded ones, if any."""
 
     files: tuple[Path | Traversable, ...] = ()
     counts: Path | Traversable | None = None
@@ -250,7 +250,7 @@ class ModelInFile(DeclaredModel):
                 raise UsageFault("config-bad-value", message, where=str(self.file))
         zeros = {part.name for part in dataclasses.fields(config) if getattr(config, part.name) == 0}
         for name in sorted(zeros & compiled_model(self.file).divisors if zeros else ()):
-            message = f"`{name}`: the model divides by it, so it has to be positive"
+            message = f"`{name}`: the model divides by it, so it must be positive"
             raise UsageFault("config-bad-value", message, where=str(self.file))
         return BeforeSearch()
 

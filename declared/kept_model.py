@@ -1,9 +1,9 @@
-"""Models whose sources have been compiled as a whole before, by this run or an earlier one.
+"""Models whose sources this run or an earlier one has compiled completely.
 
-To compile all of the model's source takes longer than to answer most questions about it, and few of them
-need more than a few functions of it. So the first run compiles everything, makes all demands on it, and
-leaves a mark in the cache folder under a digest of the sources. Later runs compile what they use. Nothing of
-a model is stored: what is kept is that it had no mistake.
+Compiling all of the model's source takes longer than answering most questions about it, which need only a few of
+its functions. So the first run compiles and checks everything, and leaves a mark in the cache folder under a digest
+of the sources. Later runs compile only what they use. The mark stores nothing of the model, only that it had no
+mistake.
 """
 
 from __future__ import annotations
@@ -47,5 +47,5 @@ def mark_of(modules: Iterable[ModuleType]) -> SourceMark:
 
 
 def with_origin(model: Model) -> Model:
-    """This model of a user's file, compiled as a whole, with its origin: what the file computed when it ran."""
+    """Return the model of a user's file, compiled completely, with its origin: the values that the file computed."""
     return model.read_from(hashlib.sha256(f"{sources('lang')} {model_digest(model)}".encode()).hexdigest())

@@ -24,14 +24,14 @@ from elrcheck.lang.types import Ty, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
-"""How the modules of such files are named in this process, so that none is shadowed, nor that of another file."""
+"""Prefix of the names of such modules in this process, so that they shadow no other module."""
 EXPECTED = "--model takes a Python file, a folder with one, or the name of an installed module"
 LIMIT = 2**20
 """The most bytes of one source file."""
 KINDS = ("action", "init", "bound", "always", "sometimes", "leads_to", "lemma")
 """Decorators of functions that a model has only if their module is listed."""
 Stamps: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Of each source file: its name, when it was written, and its size."""
+"""Name, modification time and size of each source file."""
 
 
 def read_model(file: Path) -> ProtocolModel:
@@ -65,7 +65,7 @@ def sources_of(file: Path) -> list[Path]:
 
 
 def sources_used(file: Path) -> list[Path]:
-    """Return the source files of a model, and those of what its modules use of others that are decorated."""
+    """Return the source files of a model, and of the decorated functions that it uses from other modules."""
     declared = read_model(file)
     waiting = [*declared.modules, sys.modules[declared.state.__module__], sys.modules[declared.config.__module__]]
     used: dict[str, ModuleType] = {}
@@ -134,7 +134,7 @@ def _run(file: Path) -> ModuleType:
     folders = [str(source.parent)] if file.is_dir() else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
-        raise UsageFault(CODE, f"{source} is no Python file", help="its name ends in .py")
+        raise UsageFault(CODE, f"{source} is not a Python file", help="its name ends in .py")
     for before in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
         del sys.modules[before]
     linecache.checkcache()

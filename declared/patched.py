@@ -1,4 +1,4 @@
-"""A model with a unified diff applied: a copy of its source files, in a folder that is named by what they say."""
+"""A model with a unified diff applied: a copy of its source files, in a folder named by their digest."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def patched_file(source: PatchedModel, texts: Mapping[str, str]) -> Path:
 
 
 def _place(digest: str) -> Path:
-    """Return a folder in the cache folder, or one for this process where nothing can be kept."""
+    """Return a folder in the cache folder, or a temporary one of this process if that cannot be written."""
     place = cache_directory(os.environ) / FOLDER / digest
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -89,7 +89,7 @@ def _reject_nothing(model: Model, liveness: bool) -> NoReturn:
 
 def _reject_safety(model: Model, word: str) -> None:
     if any(_matches(word, fn) for fn in model.checks):
-        raise UsageFault("mixed-properties", f"{word} is no liveness property", help="leave out --liveness")
+        raise UsageFault("mixed-properties", f"{word} is not a liveness property", help="leave out --liveness")
 
 
 def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ...]:

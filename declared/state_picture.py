@@ -1,4 +1,4 @@
-"""How a model has its states drawn and its steps told, where it does not leave that to its declared fields."""
+"""How a model draws its states and describes its steps, if it does not leave that to its declared fields."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Drawing(ABC):
 
     @abstractmethod
     def drawn(self, state: Any, before: Any) -> DrawnState:
-        """Draw a state, and mark what differs from the one before; an initial state is its own predecessor here."""
+        """Draw a state, and mark what differs from the previous one; an initial state is its own predecessor here."""
 
     def sentence(self, before: Any, after: Any, label: Label) -> str:
-        """Say in a sentence what a step does; empty if the documentation of its action says it."""
+        """Return a sentence about a step; empty to use the documentation of its action."""
         return ""

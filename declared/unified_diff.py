@@ -1,6 +1,6 @@
-"""Applies a unified diff to texts, strictly: every line of context must stand where the diff says.
+"""Applies a unified diff to texts, strictly: every line of context must be where the diff says.
 
-No search for the place of a hunk, no fuzz: what a change was checked with is exactly what it says.
+Hunks are neither searched for nor matched with fuzz, so that exactly the written change is checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _UNSUPPORTED = ("rename from ", "rename to ", "copy from ", "copy to ", "GIT binary patch", "Binary files ")
 _NO_NEWLINE = "\\"
 _MISSING = re.compile(r"\t(1970-01-01|1969-12-31) ")
-"""The day that `diff -N` writes behind a file that one of the folders does not have, in any time zone."""
+"""The date that `diff -N` writes after a file that one of the folders lacks, in any time zone."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +46,23 @@ def apply_diff(diff: str, name: str, texts: Mapping[str, str]) -> dict[str, str]
     """Return the texts, by path, with a unified diff applied; a text that it deletes is missing.
 
     name: the file of the diff, for errors. Paths may have folders before those of the texts, such as `a/`. Raise
-    UsageFault, with the line of the diff, for a diff that is none, a path outside, or a line that does not match.
+    UsageFault, with the line of the diff, for a malformed diff, a path outside, or a line that does not match.
     """
     after = dict(texts)
     changes = list(_DiffReader(diff, name).changes())
     if not changes:
-        raise UsageFault("patch-not-diff", "no unified diff: there is no hunk in it", where=name, help=MAKE)
+        raise UsageFault("patch-not-diff", "not a unified diff: it has no hunk", where=name, help=MAKE)
     for change in changes:
         place = f"{name}:{change.at}"
         path = _path(change, texts, place)
         if change.old == NOWHERE and path in after:
-            raise UsageFault("patch-mismatch", f"{path} exists already, and the diff makes it", where=place)
+            raise UsageFault("patch-mismatch", f"the diff creates {path}, which exists already", where=place)
         lines = _lines(after.get(path, ""))
         changed = _applied(change, lines, path, name)
         if change.new != NOWHERE:
             after[path] = "".join(changed)
         elif changed:
-            raise UsageFault("patch-mismatch", f"the diff deletes {path}, and does not have all of it", where=place)
+            raise UsageFault("patch-mismatch", f"the diff deletes {path}, but not all of its lines", where=place)
         else:
             del after[path]
     return after
@@ -87,9 +87,9 @@ def _applied(change: _Change, lines: list[str], path: str, name: str) -> list[st
             if there != line:
                 says = "the file ends before it" if there is None else f"the file has `{_quoted(there)}`"
                 message = f"{what} does not fit: line {start + k + 1} should be `{_quoted(line)}`, and {says}"
-                raise UsageFault("patch-mismatch", message, where=where, help=f"the diff is of another version: {MAKE}")
+                raise UsageFault("patch-mismatch", message, where=where, help=f"it is for another version: {MAKE}")
         if start > len(lines):
-            raise UsageFault("patch-mismatch", f"{what} is below the end of the file", where=where)
+            raise UsageFault("patch-mismatch", f"{what} is beyond the end of the file", where=where)
         changed += lines[reached:start]
         changed += hunk.new
         reached = start + len(hunk.old)
@@ -132,7 +132,7 @@ class _DiffReader:
         self.next = 0
 
     def changes(self) -> Iterator[_Change]:
-        """Yield the change of each file; lines between them, such as git's headers, say nothing more."""
+        """Yield the change of each file; skip lines between them, such as git's headers."""
         while self.next < len(self.lines):
             line = self.lines[self.next]
             if line.startswith(_UNSUPPORTED):

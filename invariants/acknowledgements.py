@@ -48,7 +48,7 @@ def stored_by(c: Config, s: State, leader: Replica, k: Offset) -> RSet:
     """ISR members that hold the leader's record at offset k, or fetched past it and have lost it since:
 
     by losing data, or because a reassignment removed their replica and perhaps added it again. The leader
-    cannot know of that yet. A member that never fetched the record is no copy, whatever happened to it.
+    cannot know of that yet. A member that never fetched the record is not a copy, whatever happened to it.
     """
     return frozenset(
         b

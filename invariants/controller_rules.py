@@ -258,7 +258,7 @@ def CandidatesKept(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool
 
 @rule("CT-18", "B.3, P-14, KIP-966")
 def UncleanExcluded(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
-    """With ELR on, a broker that registers after an unclean shutdown is no candidate and does not lead.
+    """With ELR on, a broker that registers after an unclean shutdown is not a candidate and does not lead.
 
     Nor is one that registers without the log directory of its replica (F-52).
     """

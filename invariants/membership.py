@@ -108,7 +108,7 @@ def chosen_uncleanly(c: Config, s: State, t: State) -> bool:
 
 @always("P-14")
 def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
-    """After an unclean registration a broker is no candidate until AlterPartition adds it again.
+    """After an unclean registration a broker is not a candidate until AlterPartition adds it again.
 
     An unclean election, which must be requested or configured, may also bring it back (P-28).
     """

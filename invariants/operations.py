@@ -288,7 +288,7 @@ def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
     """The end of a reassignment leaves each committed record on min ISR replicas that may be elected.
 
     It may have been on fewer before, with the members that an AlterPartition adds in the same step. A request
-    that removes no replica calls a reassignment off and is no end. The end adds no broker to the ISR either.
+    that removes no replica calls a reassignment off and is not an end. The end adds no broker to the ISR either.
     """
     same_replicas = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
     called_off = same_replicas and s.partition.isr == t.partition.isr

@@ -199,7 +199,7 @@ def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
 def NoCommittedRecordLost(c: Config, s: State) -> bool:
     """Every committed record is in the log of some replica, at its offset.
 
-    A broker that is no replica any more does not count, even before it has deleted its log.
+    A broker that is not a replica any more does not count, even before it has deleted its log.
     """
     return conj(kept_somewhere=all(kept_by_replica(c, s, k) for k in range(len(s.committed))))
 

@@ -1,1 +1,1 @@
-"""The real thing: Kafka's own classes, clusters and logs, and what compares the model with them."""
+"""Kafka itself: its own classes, clusters and logs, and the comparisons of the model with them."""

@@ -1,9 +1,9 @@
 """A file of the answers that Kafka's classes of a release gave, to compare with them without Java.
 
-A file is text, compressed by xz: a few lines that say what it is, an empty line, then a question and its
-answer on each line with a tab between them, the JSON of `wire.py`. A setup or the beginning of a process
-starts a walk, which the lines after it continue. A file holds nothing of the model. It is read strictly;
-any release of elrcheck reads the files of any other.
+A file is text, compressed by xz: a header of a few lines, an empty line, then on each line a question and its
+answer, separated by a tab, in the JSON of `wire.py`. A setup or the beginning of a process starts a walk, which the
+next lines continue. A file holds nothing of the model. It is read strictly; any release of elrcheck reads the files
+of any other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Level: TypeAlias = Literal["controller", "broker"]
 
 @dataclass(frozen=True)
 class Answers:
-    """The content of a file, in Kafka's terms. day: on which Kafka was asked."""
+    """The content of a file, in Kafka's terms. day: the date on which Kafka answered."""
 
     kafka: str
     level: Level

@@ -1,4 +1,4 @@
-"""The questions to kafka.cluster.Partition: events of one broker, and what it knows after each.
+"""The questions to kafka.cluster.Partition: events of one broker, and its state after each.
 
 The partition is the broker's own (`Beginning.id`). Offsets, epochs and sets are Kafka's; -1 is an offset or a
 broker epoch that the leader does not know.
@@ -58,7 +58,7 @@ class FollowerFetch(Tagged, frozen=True):
 
 
 class LookForLag(Tagged, frozen=True):
-    """maybeShrinkIsr, which the broker calls now and then."""
+    """maybeShrinkIsr, which the broker calls periodically."""
 
 
 class Wait(Tagged, frozen=True):
@@ -76,7 +76,7 @@ class Granted(Tagged, frozen=True):
 
 
 class Refused(Tagged, frozen=True):
-    """It answers with an error."""
+    """The controller answers it with an error."""
 
     error: str
 
@@ -97,7 +97,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class BrokerAnswer:
-    """The outcome of an event, and what the partition knows afterwards.
+    """The outcome of an event, and the state of the partition afterwards.
 
     outcome: "ok", an error's name, "read:HIGH_WATERMARK:RECORDS" or "diverging:EPOCH:END_OFFSET".
     peers: (id, log end offset, broker epoch) of each follower. sent: since the last event. produce: for each

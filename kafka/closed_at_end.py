@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ClosedAtEnd(ABC):
-    """A context manager that closes itself, however its block ends."""
+    """A context manager that calls `close` when its block ends."""
 
     def __enter__(self) -> Self:
         return self
@@ -17,4 +17,4 @@ class ClosedAtEnd(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what it holds; safe to call again."""
+        """Release its resources; safe to call again."""

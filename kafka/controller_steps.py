@@ -62,7 +62,7 @@ class Fence(Tagged, frozen=True):
 
 
 class Expire(Tagged, frozen=True):
-    """Its session ends while all other brokers keep theirs: maybeFenceOneStaleBroker until it finds none."""
+    """Its session ends while all other brokers keep theirs: maybeFenceOneStaleBroker until none is stale."""
 
     broker: int
 
@@ -197,7 +197,7 @@ class DeleteTopic(Tagged, frozen=True):
 
 
 class AboutPartition(Tagged, frozen=True):
-    """No event: the steps that follow are about this partition, which need not exist."""
+    """Not an event: the steps that follow are about this partition, which need not exist."""
 
     topic: str
     partition: int
@@ -231,7 +231,7 @@ class StepAnswer:
     """The registrations after a step.
 
     error: Kafka's name of the error in the answer, NONE without one. failure: the text of an
-    exception that is no error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
+    exception that is not an error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
     such a step are not replayed. min_isr: the topic's effective one, 0 without the topic. brokers: in the
     order of their ids, with those of the setup that are not registered any more. reply: what the answer to a
     heartbeat says; or RESIGNED, if the step was a fault at which a QuorumController gave up being active.
@@ -264,7 +264,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexAnswer:
-    """What the indexes hold: of the running controller, and of one that loads a snapshot of everything committed.
+    """The indexes of the running controller, and of one that loads a snapshot of everything committed.
 
     failure: the text of an exception of writing or loading that snapshot.
     """

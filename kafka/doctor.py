@@ -1,4 +1,4 @@
-"""`elrcheck doctor`: what elrcheck can use on this machine, found without importing the heavy packages."""
+"""`elrcheck doctor`: what elrcheck can use on this machine; imports none of the heavy packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patch that a finding's page shows, built for a release."""
+"""Builds the patch on a finding's page for a release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def edits_of(finding: str, version: str) -> Sequence[Edit]:
     patch = find_finding(finding).patch
     if patch is None or not patch.edits:
         help = f"`elrcheck show {finding}` says what is known; other classes can be given with --classes"
-        raise UsageFault("no-patch", f"{finding} has no patch that could be built", help=help)
+        raise UsageFault("no-patch", f"{finding} has no patch to build", help=help)
     of_some = [edit.versions for edit in patch.edits if edit.versions]
     if of_some and not any(version in versions for versions in of_some):
         releases = ", ".join(dict.fromkeys(release for versions in of_some for release in versions))

@@ -1,7 +1,7 @@
 """Class paths of Kafka: the libs/ of a distribution, or what Maven resolves.
 
-What Maven resolved for a version is kept as a file in the user's cache, so that Maven runs once per version
-and later runs need no network. Maven keeps the jars themselves where it is configured to (~/.m2).
+The class path of a version is stored in the user's cache, so that Maven runs once per version and later runs need no
+network. Maven keeps the jars themselves where it is configured to (~/.m2).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ClassPath:
         return os.pathsep.join(str(jar) for jar in self.jars)
 
     def digest(self) -> str:
-        """Change when a jar does, going by name, size and time."""
+        """Return a digest of the names, sizes and times of the jars."""
         total = hashlib.sha256()
         for jar in self.jars:
             status = jar.stat()
@@ -77,7 +77,7 @@ def from_maven(version: str, needed_for: Jars = Jars.CONTROLLER, environ: Mappin
     environ = os.environ if environ is None else environ
     if VERSION.fullmatch(version) is None:
         raise UsageFault(
-            "kafka-version", f"{version!r} names no Kafka release", help="give all three numbers, as in 4.1.2"
+            "kafka-version", f"{version!r} is not a Kafka release", help="give all three numbers, as in 4.1.2"
         )
     class_path = kept_class_path(version, needed_for, environ)
     if class_path is not None:
@@ -93,7 +93,7 @@ def from_maven(version: str, needed_for: Jars = Jars.CONTROLLER, environ: Mappin
 def newest_release(oldest: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the newest release that Maven finds, by the index of its repository, `oldest` or a later one.
 
-    What it finds is kept for `newest_seen`.
+    Stores it for `newest_seen`.
     """
     environ = os.environ if environ is None else environ
     try:
@@ -102,7 +102,7 @@ def newest_release(oldest: str, environ: Mapping[str, str] | None = None) -> str
         raise _fault(f"newer than {oldest}", failed) from failed
     version = next((name[1] for jar in jars if (name := METADATA.fullmatch(jar.name))), None)
     if version is None:
-        raise EnvironmentFault("kafka-jars", f"Maven resolved no Kafka from {oldest} on")
+        raise EnvironmentFault("kafka-jars", f"Maven found no Kafka release from {oldest} on")
     _newest(environ).put(KAFKA, version)
     return version
 
@@ -114,7 +114,7 @@ def newest_seen(environ: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def kept_class_path(version: str, needed_for: Jars, environ: Mapping[str, str]) -> ClassPath | None:
-    """Return what Maven resolved before, if all of it is still there."""
+    """Return the class path that Maven resolved before, if all of its jars still exist."""
     entry = _store(environ).get(_key(version, needed_for))
     jars = () if entry is None else tuple(Path(name) for name in entry.value)
     if entry is None or not jars or not all(jar.is_file() for jar in jars):
@@ -123,7 +123,7 @@ def kept_class_path(version: str, needed_for: Jars, environ: Mapping[str, str]) 
 
 
 def kept_versions(environ: Mapping[str, str], needed_for: Jars = Jars.CONTROLLER) -> tuple[str, ...]:
-    """Return the versions that need no Maven any more."""
+    """Return the versions whose jars Maven has already resolved."""
     start = _key("", needed_for)
     keys = [key for key, _ in _store(environ).entries() if key.startswith(start)]
     versions = sorted(key.removeprefix(start) for key in keys)

@@ -1,12 +1,11 @@
-"""A Java process that is asked in lines and answers in lines.
+"""A Java process that reads questions and writes answers line by line.
 
     with LineProcess.start(jdk, main, class_path) as process:
         answers = process.ask(questions)
 
-The process ends with the block, whatever happens: its input is closed, at which it exits by itself, and it is
-killed if it does not. It also exits when this process is killed, because its input ends then too. Answers are
-read while questions are still being written, so that no pipe fills up. What it prints on standard error goes
-to a file, whose end is shown if the process crashes.
+The process always ends with the block: it exits when its input is closed, and is killed if it does not. It also exits
+when this process is killed, which ends its input too. Answers are read while questions are being written, so that no
+pipe fills up. Its standard error goes to a file, whose end is shown if the process crashes.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class LineProcess(ClosedAtEnd):
         self._log.close()
 
     def greeting(self, patience: float = START_PATIENCE) -> str:
-        """Return the first line, which the process says by itself."""
+        """Return the first line, which the process writes unasked."""
         return self._lines(1, patience)[0].decode("ascii", "replace")
 
     def ask(self, questions: Sequence[bytes]) -> list[bytes]:
@@ -139,7 +138,7 @@ class LineProcess(ClosedAtEnd):
         return lines
 
     def _crash(self, what: str) -> EnvironmentFault:
-        """Return the fault, with the end of what the process printed."""
+        """Return the fault, with the last output of the process."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(EXIT_PATIENCE)
         code = self._process.poll()

@@ -1,6 +1,6 @@
-"""A Java program that is part of elrcheck: compiled once against a class path, and kept.
+"""A Java program that is part of elrcheck: compiled once against a class path, and stored.
 
-The classes are kept in the store as a jar, by a digest of the sources, the jars and the compiler.
+The store holds the classes as a jar, by a digest of the sources, the jars and the compiler.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def sources_of(folder: str) -> dict[str, str]:
 def compiled(
     sources: Mapping[str, str], class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None
 ) -> Path:
-    """Return a jar with the classes of a program, compiling its sources if that was not done before.
+    """Return a jar with the classes of a program, compiling its sources if necessary.
 
     sources: file name -> text. A jar and not a folder, because class data sharing takes no folders.
     """
@@ -125,7 +125,7 @@ def run_compiler(command: Sequence[str], draft: Path) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
-        raise EnvironmentFault("kafka-driver", f"{command[0]} does not finish: {fault}", help=JDK) from fault
+        raise EnvironmentFault("kafka-driver", f"{command[0]} did not finish: {fault}", help=JDK) from fault
     if process.returncode == 0:
         return None
     return "\n".join(process.stdout.replace(f"{draft}{os.sep}", "").splitlines()[:ERROR_LINES])

@@ -82,7 +82,7 @@ def source_of(path: str, version: str, environ: Mapping[str, str], classifier: s
         with zipfile.ZipFile(released_jar(artifact, version, classifier, environ)) as archive:
             return archive.read(path).decode("utf-8")
     except KeyError as fault:
-        message = f"{path} is no source of Kafka {version}"
+        message = f"{path} is not a source of Kafka {version}"
         raise UsageFault("patch-edit", message, help=f"it is not in {artifact}") from fault
 
 

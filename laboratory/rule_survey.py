@@ -94,7 +94,7 @@ def _configurations(
     if odd:
         raise UsageFault(
             "suite-unexpected",
-            f"the suite is not as expected without a change: {', '.join(odd[:3])}",
+            f"the unchanged model does not pass the suite: {', '.join(odd[:3])}",
             help="see `elrcheck suite`",
         )
     size = {run.name: run.distinct for run in report.runs if run.verdict in ("holds", "violated")}

@@ -227,7 +227,7 @@ def _check_ids(properties: Iterable[Fn]) -> None:
     by_ident: dict[str, Fn] = {}
     for fn in properties:
         if not IDENT.fullmatch(fn.ident):
-            raise _error(fn, f"'{fn.ident}' is no id of a property", "such as P-32, P-3b, W-15, V-11")
+            raise _error(fn, f"'{fn.ident}' is not an id of a property", "such as P-32, P-3b, W-15, V-11")
         if fn.ident in by_ident:
             other = by_ident[fn.ident]
             message = f"property ids must be unique: {fn.ident}"

@@ -78,10 +78,10 @@ def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
     if marks.message is not None:
         for end in (marks.message.sender, marks.message.receiver):
             if not end[:1].isupper() and parameters.get(end) != "member":
-                return f"'{end}' is no parameter of a sort that could send or receive the message"
+                return f"'{end}' is not a parameter of a sort that could send or receive the message"
         lost = marks.message.lost
         if isinstance(lost, str) and parameters.get(lost) != "bool":
-            return f"'{lost}' is no bool parameter that could say that the message is lost"
+            return f"'{lost}' is not a bool parameter that could say that the message is lost"
     if isinstance(marks.fairness, Fair):
         for name in marks.fairness.only:
             if name not in parameters:

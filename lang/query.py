@@ -68,9 +68,9 @@ def compile_query(model: Model, text: str) -> Query:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as fault:
         begin = max(0, (fault.offset or 1) - 1)
-        raise QueryError(f"this is no expression: {fault.msg}", begin) from fault
+        raise QueryError(f"this is not an expression: {fault.msg}", begin) from fault
     except (ValueError, RecursionError, MemoryError) as fault:
-        raise QueryError("this is no expression") from fault
+        raise QueryError("this is not an expression") from fault
     source = _QueryText(text.strip())
     reader = _QueryReader(_CompiledFunctions(model), source, _scope(model))
     fields = model.state_fields
@@ -82,7 +82,7 @@ def compile_query(model: Model, text: str) -> Query:
     if isinstance(expression, StateView):
         source.error(tree, "this is a whole state: choose a part of it, such as s.partition")
     if expression.ty.kind in ("config", "none"):
-        source.error(tree, "this is no value of a state")
+        source.error(tree, "this is not a value of a state")
     is_step = any(isinstance(node, ast.Name) and node.id == "t" for node in ast.walk(tree))
     return Query(text.strip(), expression, is_step)
 

@@ -101,7 +101,7 @@ class Map(Generic[K, T]):
     def with_entry(self, key: K, value: T) -> Map[K, T]:
         """The map with one entry replaced; KeyError for a key that its type does not have."""
         if key not in self._entries:
-            raise KeyError(f"{key!r} is no key of the map")
+            raise KeyError(f"{key!r} is not a key of the map")
         return Map({**self._entries, key: value})
 
     def __eq__(self, other: object) -> bool:

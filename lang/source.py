@@ -243,7 +243,7 @@ def _demand_every(source: Source, function: Callable[..., Any], subject: str, ch
             source.error(source.tree, f"there is no case for {kind.__name__}", SHAPE)
     for kind in chosen:
         if kind not in union:
-            source.error(source.tree, f"{kind.__name__} is no member of the type of '{subject}'")
+            source.error(source.tree, f"{kind.__name__} is not a member of the type of '{subject}'")
 
 
 def field_texts(kind: type) -> dict[str, str]:

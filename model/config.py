@@ -93,7 +93,7 @@ class Config:
     """The code stores -1 as the last known leader of a partition that had no leader already; 4.0 then tries to
     elect -1, so that no election succeeds any more (maybeUpdateLastKnownLeader, canElectLastKnownLeader)."""
     strangers_fail: bool = True
-    """An election that would test an active broker which is no replica yet fails: the old registration has no
+    """An election that would test an active broker which is not a replica yet fails: the old registration has no
     directory for it (LeaderAcceptor.test, PartitionRegistration.directory)."""
     rereg_without_elr: Reregistration = Reregistration.FENCE
     elr_intersect_replicas: bool = True

@@ -264,7 +264,7 @@ def _scopes(request: MutateRequest) -> tuple[str, ...]:
 
 
 def _verdict(survey: RuleSurvey, reports: tuple[RuleMutant, ...]) -> MutateVerdict:
-    """Return the verdict. A model does not say which changes it must notice, so an unnoticed one is no failure."""
+    """Return the verdict. A model does not say which changes it must notice, so an unnoticed one is not a failure."""
     if survey.reason is not None or any(rule.verdict == "inconclusive" for rule in reports):
         return "inconclusive"
     return "surveyed" if reports else "nothing_run"

@@ -211,7 +211,7 @@ def _lines(folder: Path, name: str, expected: str) -> tuple[str, ...]:
     lines = raw.decode("ascii", "replace").splitlines()
     for number, line in enumerate(lines, start=1):
         if not line.startswith(COMMANDS):
-            raise _damaged(f"{path}:{number}", f"{line[:30]!r} is no command of a certificate")
+            raise _damaged(f"{path}:{number}", f"{line[:30]!r} is not a command of a certificate")
     return tuple(lines)
 
 

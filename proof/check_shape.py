@@ -118,7 +118,7 @@ class Certificate:
             demand(kind in ("declare-fun", "define-fun") and not repeated, file, f"{kind} {name}, or twice")
             demand(command[2] == (), file, f"{name} has parameters")
             (declared if kind == "declare-fun" else defined)[name] = command[-1]
-            demand(kind == "declare-fun" or command[3] == "Bool", file, f"{name} is no formula")
+            demand(kind == "declare-fun" or command[3] == "Bool", file, f"{name} is not a formula")
         lemmas = [TYPES, *manifest["lemmas"]]
         literals = [f"lemma!{name}" for name in lemmas]
         implied = [("=>", f"lemma!{name}", f"now!{name}") for name in lemmas]
@@ -171,7 +171,7 @@ class Certificate:
             push, goal, check, pop = trees[at : at + 4]
             assumed, heads = check[1], (push, goal[0], goal[1][0], check[0], pop)
             demand(heads == QUESTION, file, "a question of another form")
-            demand(set(assumed) <= literals, file, f"{cell['name']} assumes what is no lemma")
+            demand(set(assumed) <= literals, file, f"{cell['name']} assumes what is not a lemma")
             queries.append((cell["name"], goal[1][1], assumed))
         self.queries += len(queries)
         return trees[:first], queries
@@ -215,7 +215,7 @@ class Certificate:
         for command in facts[len(assumed) :]:
             equation: Any = command[1] if command[0] == "assert" and len(command) == 2 else ()
             plain = len(equation) == 3 and equation[0] == "=" and equation[1] in self.next
-            demand(plain, file, f"an assertion that is no equation of the next state: {str(command)[:60]}")
+            demand(plain, file, f"an assertion that is not an equation of the next state: {str(command)[:60]}")
             demand(symbols(equation[2]) <= self.now, file, f"{equation[1]} depends on the next state")
             left.append(equation[1])
         demand(sorted(left) == sorted(self.next), file, "not one equation for each variable after the step")
@@ -267,7 +267,7 @@ class Certificate:
             if script["action"]:
                 arguments = ", ".join(f"{name}={value}" for name, value in script["arguments"].items())
                 covered.append(f"{script['action']}({arguments})")
-                demand(covered[-1] in every, file, f"{covered[-1]} is no choice of the manifest")
+                demand(covered[-1] in every, file, f"{covered[-1]} is not a choice of the manifest")
                 self.step(script, trees)
                 continue
             demand(file in PHASES and file not in phases, file, "no part of a proof")

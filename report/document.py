@@ -89,7 +89,7 @@ class Case(Record, frozen=True):
     byte: int | None = None
     """Position in a binary file, `place`."""
     about: str = ""
-    """What the case is about, if that is no file."""
+    """What the case is about, if that is not a file."""
     facts: tuple[tuple[str, str | int | None], ...] = ()
     help: str = ""
     """What to do about a failure of this rule."""

@@ -69,7 +69,7 @@ def _name(place: str) -> str:
 
 
 def place_of(step: Step) -> str:
-    """Return where a step happens that is no message."""
+    """Return where a step happens that is not a message."""
     arguments = {a.name: a.value for a in step.arguments}
     return next((arguments[name] for name in PLACES if name in arguments), CONTROLLER)
 

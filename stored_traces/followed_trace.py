@@ -51,7 +51,7 @@ def of_repro(repro: str, selection: Selection) -> Replayed:
                 "repro-index",
                 f"step {number}: `{word}` is not one of the {len(choices)} possible actions",
                 where=f"--repro {repro}",
-                help="give what `repro` in a report says, such as 0/3/1, with its variant and scope",
+                help="give the `repro` of a report, such as 0/3/1, with its variant and scope",
             )
         label, after = choices[int(word)]
         labels.append(label)

@@ -163,7 +163,7 @@ def _frame(root: Node) -> _Frame:
         actual = f"not {format_value(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
         root.fail(
             f"not a trace file: expected the schema {SCHEMA}, {actual}",
-            help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",
+            help="another version of elrcheck stored it, or it is not a trace: run `elrcheck check` again",
         )
     root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop", "model", "patch"))
     states, steps = root["states"].items(), root["steps"].items()

@@ -116,7 +116,7 @@ def place(ty: Ty, path: str, config: Any) -> tuple[Ty, tuple[str | int, ...]]:
         else:
             raise Unreadable(f"`{path}`: nothing is inside {_expected_text(ty)}")
     if ty.kind in ("record", "state"):
-        raise Unreadable(f"`{path}` is no leaf", "it has " + ", ".join(ty.fields))
+        raise Unreadable(f"`{path}` is not a leaf", "it has " + ", ".join(ty.fields))
     return ty, tuple(keys)
 
 

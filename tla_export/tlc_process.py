@@ -93,7 +93,7 @@ class WitnessVerdict:
     """TLC's verdict on a trace.
 
     step: for "rejected" the number k (from 1) of the state TLC could not leave: step k -> k+1 is not
-    allowed, or, for k = 1, the first state is no initial state (detail says which). Otherwise the
+    allowed, or, for k = 1, the first state is not an initial state (detail says which). Otherwise the
     number of steps that were accepted. operator: the violated property, for "confirmed".
     """
 

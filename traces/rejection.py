@@ -14,7 +14,7 @@ from elrcheck.traces.describe import arguments, changes, spelled
 
 
 def rejected_start(plain: PlainModel, state: Any) -> Rejection:
-    """Reject a behaviour whose first state is no initial state; `changed` compares it with the closest one."""
+    """Reject a behaviour whose first state is not an initial state; `changed` compares it with the closest one."""
     differs = min((changes(start, state, plain.model.state_ty) for start in plain.starts), key=len)
     several = len(plain.starts) > 1
     reason = "the first state is none of the initial ones" if several else "the first state is not the initial one"

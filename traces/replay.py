@@ -67,7 +67,7 @@ class Replayed:
         if self.rejection is not None and self.rejection.step == 0:
             raise ReplayError("the trace does not start in the initial state")
         if self.rejection is not None:
-            raise ReplayError(f"step {self.rejection.step} of the trace is no step of the model")
+            raise ReplayError(f"step {self.rejection.step} of the trace is not a step of the model")
         recorded = self.behaviour
         return Behaviour(recorded.origin, recorded.states, self.labels, recorded.loop)
 

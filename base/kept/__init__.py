@@ -1,1 +1,1 @@
-"""Answers that are kept from one run to the next, and can be computed again."""
+"""Answers that are stored from one run to the next, and can be computed again."""

@@ -23,7 +23,7 @@ class KeptOrigin(Record, frozen=True):
 
     @classmethod
     def oldest(cls, parts: Iterable[KeptOrigin | None]) -> KeptOrigin | None:
-        """Return the origin of an answer made of parts: that of the oldest kept part; None if no part was kept."""
+        """Return the oldest origin among the parts of an answer; None if no part was stored."""
         origins = sorted({(part.when, part.digest) for part in parts if part is not None})
         if len(origins) < 2:
             return cls(*origins[0]) if origins else None

@@ -22,7 +22,7 @@ MARK = "_ELRCHECK_NOTICE"
 
 
 class Notice:
-    """Says once in a run that something in the store was ignored: the first file stands for all."""
+    """Reports once in a run that files of the store were ignored, and names the first."""
 
     def __init__(self) -> None:
         self.printed = False
@@ -49,7 +49,7 @@ def notice() -> Notice:
 
 @contextlib.contextmanager
 def one_notice() -> Iterator[None]:
-    """A run: at most one of its processes prints the line."""
+    """Within the block at most one process prints the line."""
     notice.cache_clear()
     before = os.environ.get(MARK)
     mark = Path(tempfile.gettempdir()) / f"elrcheck-notice-{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""The store: everything that elrcheck keeps from one run to the next, and can make again.
+"""The store: everything that elrcheck stores from one run to the next, and can compute again.
 
 An entry answers a question. The question is its key: a text that names everything the answer depends on
 (`named_digests.py`). A file has the kind of the entry, its key, the time and the answer, behind a checksum:
@@ -12,8 +12,8 @@ An entry is believed only if no other user can have written it (file and folder 
 root, and no one else may change them), its checksum fits, it answers the very question that is asked, and it
 has the type that is expected. Owner and mode guard against other users, who can compute a checksum too; the
 checksum finds damage, and the key finds files that changed places. Anything else is ignored: the caller
-computes the answer anew, and the process says so once (`Notice`). A folder that is missing or cannot be
-written keeps nothing; it never ends a run.
+computes the answer again, and the process reports that once (`Notice`). A folder that is missing or cannot be
+written stores nothing; it never ends a run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FOLDER = "store-1"
 OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 LAST_SECOND = 253_402_300_799
-"""Of the year 9999: later ones are no dates."""
+"""The last second of the year 9999, the last that datetime represents."""
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class _Unbelieved(Exception):
 
 
 class Store(Generic[T]):
-    """The entries of one kind. payload: the type of the answers; fresh: `get` finds nothing.
+    """The entries of one kind. payload: the type of the answers; fresh: `get` returns None.
 
     environ: names the cache folder; by default the environment of the process.
     """
@@ -145,7 +145,7 @@ class Store(Generic[T]):
         try:
             with open(path, "rb", opener=_at_once) as file:
                 status = os.fstat(file.fileno())
-                why = distrust(status) if stat.S_ISREG(status.st_mode) else "is no regular file"
+                why = distrust(status) if stat.S_ISREG(status.st_mode) else "is not a regular file"
                 if why is not None:
                     raise _Unbelieved(path, why)
                 return file.read()
@@ -279,7 +279,7 @@ def checked(rest: bytes) -> bytes:
 
 
 def distrust(status: os.stat_result) -> str | None:
-    """Return why another user may have written a file or a folder; None if that is impossible."""
+    """Return how another user could have written a file or a folder; None if that is impossible."""
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile
         return None
     if status.st_uid not in (os.geteuid(), 0):
@@ -288,5 +288,5 @@ def distrust(status: os.stat_result) -> str | None:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Open a file without waiting, in case it is a pipe."""
+    """Open a file without blocking, in case it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

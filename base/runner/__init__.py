@@ -1,1 +1,1 @@
-"""Tasks that run side by side, under one rule for Ctrl-C, processes that die, progress and answers on disk."""
+"""Concurrent tasks, under one rule for Ctrl-C, dead processes, progress and answers on disk."""

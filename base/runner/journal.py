@@ -1,4 +1,4 @@
-"""Answers of a run in a file, one JSON line each, so that a run that was killed can go on."""
+"""Stores the answers of a run in a file, one JSON line each, so that a killed run can resume."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Journal(Generic[K, A]):
     def read(self, head: str | None = None) -> None:
         """Read the answers of an earlier run, if there was one; remove an incomplete last line.
 
-        head: the first line, which says what the answers belong to. Raises UsageFault if there is another one,
-        or for a line that is not an answer.
+        head: the expected first line, which says what the answers belong to. Raises UsageFault if it differs, or
+        for a line that is not an answer.
         """
         if not self.file.exists():
             if head is not None:
@@ -60,7 +60,7 @@ class Journal(Generic[K, A]):
                     "checkpoint-damaged",
                     f"not an answer of this run: {fault}",
                     where=f"{self.file}:{number}",
-                    help="remove the line, and its task runs again",
+                    help="remove the line to run its task again",
                 ) from fault
 
     def add(self, answer: A) -> None:

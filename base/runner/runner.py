@@ -74,9 +74,9 @@ def each(
     in_order: bool = True,
     interrupted: Callable[[], bool] = never,
 ) -> Generator[R, None, None]:
-    """Yield the results in the order of the tasks, or as they come; one worker runs them in this process.
+    """Yield the results in the order of the tasks, or as they arrive; one worker means this process.
 
-    `function` must be a module-level function, and tasks and results must be picklable. What it raises is
+    `function` must be a module-level function, and tasks and results must be picklable. Its exceptions are
     raised here. Raises EnvironmentFault if a process dies.
     """
     if workers <= 1:
@@ -157,7 +157,7 @@ class Processes(Generic[T, R]):
         self._choose = choose
         self._members: list[_TaskProcess[T]] = []
         self._fault: Exception | None = None
-        """What a task raised beside answers of others, which are handed on first."""
+        """An exception of a task, raised after the answers of others that arrived with it."""
 
     def busy(self) -> bool:
         return bool(self._waiting or self._members)
@@ -249,7 +249,7 @@ def _serve(pipe: connection.Connection, function: Callable[[Any, Tell], object])
 
 
 def _pickled_fault(fault: Exception) -> bytes:
-    """Return the message about what a task raised; a RuntimeError stands for what cannot be pickled and read again."""
+    """Return the message with a task's exception; a RuntimeError stands for one that cannot be pickled."""
     try:
         message = pickle.dumps((FAULT, fault))
         pickle.loads(message)

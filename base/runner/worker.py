@@ -72,7 +72,7 @@ def end_workers(workers: Sequence[WorkerProcess], *, at_once: bool = True) -> No
 
 @contextlib.contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Delay SIGINT to the end of this context; a process started inside begins with SIGINT blocked."""
+    """Delay SIGINT until this context ends; a process started inside begins with SIGINT blocked."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

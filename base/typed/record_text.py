@@ -1,6 +1,6 @@
-"""The text of a record, as the table that it is read from; always in the same order, for diffs.
+"""Writes a record as the TOML table that it is read from, always in the same order, for diffs.
 
-What has its default is left out, except a table of names, which is written even if it is empty.
+Fields with their default are omitted, except a table of names, which is written even if it is empty.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _entries(record: Any, kind: Any, joint: str) -> Iterator[tuple[str, Any]]:
 
 
 def _line(key: str, value: Any, joint: str) -> Iterator[str]:
-    """`key = value`, a long list on several lines."""
+    """Return `key = value`, with a long list on several lines."""
     line = f"{key} = {_value(value, joint)}"
     if len(line) <= _WIDTH or not isinstance(value, tuple):
         yield line

@@ -1,4 +1,4 @@
-"""A dataclass read from a table of a document: its fields, types and defaults say what the table may hold.
+"""Reads a dataclass from a table of a document: its fields, types and defaults say what the table may hold.
 
     @dataclass(frozen=True)
     class Control:
@@ -8,12 +8,12 @@
 
     control = read_record(node, Control)
 
-A field without a default is a key that has to be there. A key that is no field is a fault, with a suggestion.
+A field without a default is a required key. A key that is not a field is a fault, with a suggestion.
 A type may be str, bool, int, a Literal of texts, an Enum (by name), another dataclass, a tuple of any length,
-a Mapping from names, or one of these or None. What a type does not say, its `Annotated` does: `NodeReader`, how a
-value is read; `KeyName`, under which name; `From` and `SameTable`, that it is no key of its own. A record that
-has to be checked as a whole has a method `checked(node)`: it is called when the fields have been read, and
-returns the record to use.
+a Mapping from names, or one of these or None. `Annotated` adds what a type cannot say: `NodeReader`, how a
+value is read; `KeyName`, under which name; `From` and `SameTable`, that the field has no key of its own. A record
+that must be checked as a whole has a method `checked(node)`, called after the fields have been read; it returns
+the record to use.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NodeReader:
 
 @dataclass(frozen=True)
 class KeyName:
-    """In `Annotated`: the key of a field that has another name than its key."""
+    """In `Annotated`: the key of a field, if it differs from the field's name."""
 
     name: str
 
@@ -58,7 +58,7 @@ class From(enum.Enum):
 
 @dataclass(frozen=True)
 class SameTable:
-    """In `Annotated`: the field is made of keys of the same table, those of this record."""
+    """In `Annotated`: a record whose keys stand in the same table."""
 
     record: type[Any]
 
@@ -67,7 +67,7 @@ class SameTable:
 class RecordField:
     """The notation of a field in a file. kind: its type, with notes; inside: the record in the same table.
 
-    default: `dataclasses.MISSING` if it has none, or one that is made anew for each record.
+    default: `dataclasses.MISSING` if it has none, or has a factory.
     """
 
     name: str
@@ -98,14 +98,14 @@ def prose(node: Node) -> str:
 
 
 def text_or_texts(node: Node) -> tuple[str, ...]:
-    """One text, or a list of texts."""
+    """Read one text, or a list of texts."""
     if not isinstance(node.value, str | list):
         node.expected("a text or a list of texts")
     return (node.text(),) if isinstance(node.value, str) else node.texts()
 
 
 def matching(form: str, what: str) -> NodeReader:
-    """Read a text that a regular expression matches as a whole. what: such a text, for a message."""
+    """Return a reader of texts that a regular expression matches as a whole. what: its name in a message."""
     pattern = re.compile(form)
 
     def read(node: Node) -> str:
@@ -143,7 +143,7 @@ def read_record(
 
 @dataclass(frozen=True)
 class _Plan:
-    """The plan by which the table of a record is read. inside: of the records whose keys stand in the same table.
+    """How to read the table of a record. inside: the plans of the records whose keys stand in the same table.
 
     required, keys: that the table has to hold, and may hold. by_key: the fields that have a key of their own.
     """
@@ -228,7 +228,7 @@ def read_value(node: Node, hint: Any) -> Any:
 
 @functools.cache
 def _reader(hint: Any) -> ReadValue:
-    """Return the reader of the values of a type; raise TypeError, a fault of the program, for a type without one."""
+    """Return the reader for values of a type; raise TypeError, a bug in the caller, for a type without one."""
     parts = get_args(hint)
     match get_origin(hint):
         case None:
@@ -260,7 +260,7 @@ def _reader_of_class(kind: Any) -> ReadValue:
 
 
 def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
-    """A list of any length, since the types of this project have no others."""
+    """Return the reader of a list of any length; the types of this project have no others."""
     if len(parts) != 2 or parts[1] is not Ellipsis:
         raise TypeError(f"no reader for a tuple of {parts}")
     tables = dataclasses.is_dataclass(parts[0])

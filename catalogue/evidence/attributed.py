@@ -1,8 +1,7 @@
-"""The known findings that a counterexample is an instance of: those without whose rule it would not happen.
+"""Attributes a counterexample to known findings: those whose repair would prevent it.
 
-A finding is named if its searches break the same property, and the trace either is no behaviour of its repaired rule or
-ends without the violation there. That is a test of this one trace: a search with the repaired rule would tell whether
-nothing else breaks the property too, and `risk` does that.
+A finding is named if its searches break the same property, and its repaired rule either refuses the trace or ends it
+without the violation. That tests this one trace only; `risk` searches with the repaired rule for other causes.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) ->
 
 
 def _rank(finding: Finding, fn: Fn) -> int:
-    """Return 1 if the finding is recorded to break the property, 2 if other properties first, and 0 if it is not."""
+"""Return 1 if the finding is recorded to break the property, 2 if it breaks others first, 0 if it is not recorded."""
     if any(fn.ident in run.breaks for run in finding.runs):
         return 1
     return 2 if any(fn.ident in run.also_breaks for run in finding.runs) else 0
 
 
 def repair_of(finding: Finding) -> dict[str, Any]:
-    """Return the knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
+    """Return the knobs of the patch as the first control sets them; without a patch all knobs of that control."""
     named = finding.patch.knobs if finding.patch is not None else ()
     for run in finding.runs:
         if run.control is None:

@@ -41,7 +41,7 @@ def finding_table() -> FindingTable:
 
 
 def table_of(findings: Sequence[Finding], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]) -> FindingTable:
-    """Releases: those whose classes or brokers were tried for any finding."""
+    """Return the table; its releases are those whose classes or brokers were tried for any finding."""
     every = {release for variant in RELEASED for release in variant.kafka}
     tried = {release for finding in findings for part in finding.evidence for release in part.versions}
     tried |= {run for finding in findings for test in finding.junit for run in (*test.fails, *test.passes)}

@@ -43,7 +43,7 @@ def rules_below(roots: Iterable[Callable[..., Any]]) -> Rules:
 
 
 def changed_rules(rules: Rules) -> tuple[str, ...]:
-    """Return the functions of the set that are gone or say something else now."""
+    """Return the functions of the set that have changed or no longer exist."""
     return tuple(name for name, digest in rules.functions.items() if _digest_now(name) != digest)
 
 
@@ -55,7 +55,7 @@ def knobs_read(rules: Rules, variant: str) -> dict[str, Plain]:
 
 
 def changed_knobs(recorded: Mapping[str, Plain], variant: str) -> tuple[str, ...]:
-    """Return the knobs that have another value in the variant now, or are gone."""
+    """Return the knobs whose value in the variant has changed, or that no longer exist."""
     own = _knobs_of(variant) or {}
     return tuple(name for name, value in recorded.items() if own.get(name) != value)
 

@@ -19,7 +19,7 @@ from elrcheck.model.knobs import Plain
 NAME = "conformance.json"
 SCHEMA: Literal["elrcheck.conformance/2"] = "elrcheck.conformance/2"
 MOST_NAMED = 4
-"""Changes that a line names; of more it gives the number."""
+"""Changes that a line names at most; of more it gives the number."""
 Level: TypeAlias = Literal["builder", "controller"]
 Side: TypeAlias = Literal["controller", "broker"]
 SIDES: tuple[Side, ...] = ("controller", "broker")
@@ -36,9 +36,9 @@ class ExplainedClass(Record, frozen=True):
 class Compared(Record, frozen=True):
     """One release of Kafka, compared with a variant on a day.
 
-    asked, level, seed: the options of the run, by which `--refresh` repeats it. rules: digest of the rules
-    that were compared, which the file has; knobs: those that the rules read. side: which of Kafka's
-    classes were asked, those of the controller or kafka.cluster.Partition of a broker.
+    asked, level, seed: the options of the run, by which `--refresh` repeats it. rules: digest of the compared
+    rules, which the file lists; knobs: those that the rules read. side: the classes of Kafka that were compared:
+    the controller's, or kafka.cluster.Partition of a broker.
     """
 
     kafka: str
@@ -61,7 +61,7 @@ class Compared(Record, frozen=True):
 
     @property
     def place(self) -> tuple[int, tuple[int, ...], str]:
-        """Order of the file: the controllers first, by release, then by variant."""
+        """Return the sort key of the file: controllers first, by release, then by variant."""
         release = self.kafka.split("-")[0].split(".")
         return SIDES.index(self.side), tuple(int(part) for part in release if part.isdigit()), self.variant
 
@@ -86,7 +86,7 @@ class Conformance(Record, frozen=True):
     comparisons: tuple[Compared, ...] = ()
 
     def plus(self, rules: Rules, more: Iterable[Compared]) -> Conformance:
-        """With these comparisons instead of earlier ones of the same release, variant and side."""
+        """Return the file with these comparisons in place of earlier ones of the same release, variant and side."""
         entries = {entry.place: entry for entry in self.comparisons}
         entries.update({entry.place: entry for entry in more})
         comparisons = tuple(entries[place] for place in sorted(entries))
@@ -127,5 +127,5 @@ def compared_with(variant: str) -> tuple[Compared, ...]:
 
 
 def model_digest() -> str:
-    """Changes with the source of the model."""
+    """Return a digest that changes with the source of the model."""
     return sources("model")[:16]

@@ -1,8 +1,8 @@
 """The recorded counterexamples of the findings: one of each search that breaks a property, step by step.
 
-`python docs/record_counterexamples.py` searches and writes them. Nothing recorded is shown as it stands: `followed`
-has the plain model take every step, and looks whether the property is violated at the end. What it no longer
-follows raises `Outdated`. That a wait is fair, of a counterexample to a liveness property, only the search has seen.
+`python docs/record_counterexamples.py` searches and writes them. Before one is shown, `followed` has the plain
+model take every step, and checks that the property is violated at the end; otherwise it raises `Outdated`. Only the
+search has checked that the wait in a counterexample to a liveness property is fair.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from elrcheck.traces.violation import explain
 NAME = "counterexamples.json"
 SCHEMA = "elrcheck.counterexamples/1"
 PLAIN_WORDS = ("P-1", "P-2")
-"""The properties that say most to a reader, before others."""
+"""The properties that tell a reader most; shown before others."""
 
 
 class Outdated(Exception):
-    """The model does not do what was recorded; the message says at which step."""
+    """The model does not follow the recorded steps; the message names the step."""
 
 
 class FindingCounterexample(Record, frozen=True):
@@ -75,7 +75,7 @@ def packaged_counterexamples() -> Mapping[str, tuple[FindingCounterexample, ...]
 
 
 def shown_property(run: FindingRun | OtherSearch) -> str:
-    """Return the broken property that a reader is shown: what is lost if that is one of them, else the nearest."""
+    """Return the broken property to show: one of `PLAIN_WORDS` if possible, else the one with the shortest trace."""
     return min(run.breaks, key=lambda name: (name not in PLAIN_WORDS, name != PLAIN_WORDS[0], run.breaks[name]))
 
 
@@ -85,14 +85,14 @@ def breaking_searches(finding: Finding) -> tuple[FindingRun | OtherSearch, ...]:
 
 
 def selection_of(run: FindingRun | OtherSearch) -> Selection:
-    """Return what a search of a finding selects."""
+    """Return the selection of a search of a finding."""
     if isinstance(run, OtherSearch):
         return Selection(run.variant, run.scope, (), Path(run.model))
     return Selection(run.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in run.knobs.items()))
 
 
 def followed(recorded: FindingCounterexample) -> Replayed:
-    """Return the counterexample as the plain model follows it, with what broke; raise Outdated if it does not."""
+    """Return the counterexample as the plain model follows it, with the violation; raise Outdated if it does not."""
     selected = resolve(recorded.selection)
     model = selected.declared.checked() if recorded.loop is None else selected.declared.whole()
     stage = PlainModel(model, selected.config)

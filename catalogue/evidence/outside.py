@@ -1,4 +1,4 @@
-"""The findings of a release that a search cannot meet, because it leaves out some of their events."""
+"""The findings of a release that a search cannot show, because it leaves out some of their events."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from elrcheck.results.check_report import FindingOutside
 
 
 def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]:
-    """Findings that the recorded searches show for the variant, those with the fewest missing events first.
+    """Return the findings that recorded searches show for the variant, those with the fewest missing events first.
 
-    None for a variant that is no release. A finding whose events are all within the budgets is left out, as
-    its own search may differ in sizes: whether it shows is for the search to say.
+    None for a variant that is not a release. Leaves out a finding whose events are all within the budgets: its own
+    search may have other sizes, so only the present search can tell whether it shows.
     """
     findings = []
     for finding, searched in _searched(_released(variant)):

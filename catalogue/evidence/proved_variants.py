@@ -1,8 +1,8 @@
 """The proof of each variant, the properties that random walks break there, and the findings that break more.
 
 `docs/prove_variants.py` writes the file: for each variant a proof, and walks through a configuration that the
-proof covers. A property that walks break is refuted by a real run; one that the proof does not show, and that
-no walk breaks, is open. Findings come from their own files, where their searches are recorded.
+proof covers. A property that walks break is refuted by a real run; one that is neither proved nor broken by a walk
+is open. Findings come from their own files, which record their searches.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from elrcheck.results.prove_report import LemmaDropped
 NAME = "proved_variants.json"
 SCHEMA = "elrcheck.proved-variants/1"
 ASSUMED_OF = frozenset(("feature_changes", "min_isr_changes"))
-"""Budgets of the steps of which a proof may leave out some; a search with any is not covered then."""
+"""Budgets of the steps that a proof may leave out in part; a search with any of them is not covered then."""
 ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
-"""Budgets that only bound a search: at 0, too, a proof covers what they count."""
+"""Budgets that only bound a search: even at 0 a proof covers what they count."""
 NETWORK = frozenset(("response_loss", "fetch_loss"))
 NO_RULES = NETWORK | {
     "elr_enabled",
@@ -81,7 +81,7 @@ class ProvedVariant(Record, frozen=True):
     model: str
 
     def standing(self, ident: str) -> Standing:
-        """Return how a property stands. One that is proved under a condition may break without it."""
+        """Return whether a property is proved, broken or open. One proved under a condition may break without it."""
         if ident in self.proved:
             return "conditional" if ident in self.conditions else "proved"
         if ident in self.broken:
@@ -120,7 +120,7 @@ def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
 
 
 def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
-    """(finding, search, properties that it breaks and its control does not)."""
+    """Yield (finding, search, properties that it breaks and its control does not)."""
     searched = {(one.finding, one.variant): one.broken_by_finding for one in packaged_searches()}
     for finding in packaged_findings():
         for search in released_searches(finding):
@@ -171,5 +171,5 @@ def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
 
 
 def _enabled(name: str, value: Any, covered: Any) -> bool:
-    """The proof covers less of the same, and any number of what a budget counts."""
+    """Return whether a setting exceeds the proof, which covers smaller values, and any number of a budget."""
     return value <= covered if name not in BUDGETS else bool(covered) or not value

@@ -1,4 +1,4 @@
-"""The search of a finding under the rules of each released variant, and what it found.
+"""The search of a finding under the rules of each released variant, and its result.
 
 A finding's own searches name one variant, often with the rule at fault set on top. Here the same operations
 and sizes are put to every released variant, with that rule as the variant has it. The finding shows where one
@@ -20,7 +20,7 @@ from elrcheck.model.variants import Variant
 
 @dataclass(frozen=True)
 class ReleasedSearch:
-    """A search to be made. run: the search under the rules of the variant, with its control."""
+    """A planned search. run: the search under the rules of the variant, with its control."""
 
     finding: str
     variant: str
@@ -28,7 +28,7 @@ class ReleasedSearch:
 
 
 def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
-    """Return the search of a finding under each released variant; none where no search breaks anything."""
+    """Return the search of a finding under each released variant; empty if no search of it breaks anything."""
     run = _chosen(finding)
     if run is None or run.control is None:
         return ()
@@ -61,5 +61,5 @@ def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> Findi
 
 
 def _switches(knobs: Mapping[str, Any]) -> bool:
-    """The search switches ELR, which needs a release in which users can."""
+    """Return whether the search switches ELR, which needs a release in which users can."""
     return bool(knobs.get("feature_changes")) or "elr_enabled" in knobs

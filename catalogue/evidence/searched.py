@@ -14,7 +14,7 @@ NAME = "searched.json"
 SCHEMA = "elrcheck.finding-searches/1"
 BUDGETS = frozenset(budget.name for budget in fields(Spent))
 OPERATORS = frozenset(("elr_enabled",))
-"""What an operator sets, so that it is not a rule of a release."""
+"""Settings of operators, which are not rules of a release."""
 RELEASED: tuple[Variant, ...] = tuple(variant for variant in VARIANTS if variant.kafka)
 
 
@@ -37,7 +37,7 @@ class FindingSearch(Record, frozen=True):
 
     @property
     def broken_by_finding(self) -> tuple[str, ...]:
-        """The properties that break because of the finding."""
+        """Return the properties that break because of the finding."""
         return tuple(name for name in self.breaks if name not in self.control)
 
 

@@ -58,7 +58,7 @@ def _apply(before: State, after: State, args: Sequence[Any]) -> str:
     b = args[0]
     if after.broker[b].log or not before.broker[b].log:
         return ""
-    return f"Broker {b} is no replica any more, and deletes its log."
+    return f"Broker {b} is not a replica any more, and deletes its log."
 
 
 def _crash(before: State, after: State, args: Sequence[Any]) -> str:
@@ -155,4 +155,4 @@ QUIET: Mapping[str, str] = {
     "ApplyMinIsr": "Broker {0} reads the new min.insync.replicas.",
     "LeaderLearns": "Broker {0} learns what the controller decided on its request.",
 }
-"""Action -> what it does where `SENTENCES` has nothing to tell."""
+"""Action -> its description, for actions that `SENTENCES` omits."""

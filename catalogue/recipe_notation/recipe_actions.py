@@ -68,7 +68,7 @@ class Produce(Action):
     """Numbered records. size: how many bytes each has besides its number.
 
     acks: `all`, or `1` for the answer of the leader alone: such a record does not count as acknowledged.
-    via: the broker that tells the producer who leads; None for any, which may take long if one is paused.
+    via: the broker from which the producer gets its metadata; None for any, which may be slow if one is paused.
     """
 
     partition: Annotated[Partition, From.TAG]
@@ -87,7 +87,7 @@ class Send(Action):
 
 @dataclass(frozen=True)
 class Answered(Action):
-    """Wait until every record that was sent is answered; with `instead`, until it is acknowledged."""
+    """Wait until every sent record has an answer; with `instead`, until it is acknowledged."""
 
     partition: Annotated[Partition, From.TAG]
     seconds: Seconds = PATIENCE
@@ -119,7 +119,7 @@ class ElectStep(Action):
     """via: the broker that is asked; None for any, which may take long if one is paused.
 
     refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
-    if_needed: it is no fault if the leader is already the one that the election would choose.
+    if_needed: it is not a fault if the leader is already the one that the election would choose.
     """
 
     partition: Annotated[Partition, From.TAG]
@@ -261,7 +261,7 @@ class ExpectedPartition:
 
 @dataclass(frozen=True)
 class WaitStep(Action):
-    """Wait for a predicted state. decides: without it the finding is not reproduced."""
+    """Wait for a predicted state. decides: if it does not come, the finding is not reproduced."""
 
     partition: Annotated[Partition, From.TAG]
     seen: Annotated[ExpectedPartition, SameTable(ExpectedPartition)]
@@ -276,7 +276,7 @@ class WaitStep(Action):
 
 @dataclass(frozen=True)
 class Leaderless(Action):
-    """The partition is unavailable if it has no leader for so long; the steps continue in either case.
+    """The partition is unavailable if it has no leader for this long; the steps continue in either case.
 
     DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
     """
@@ -287,7 +287,7 @@ class Leaderless(Action):
 
 @dataclass(frozen=True)
 class Unserved(Action):
-    """Send one record with acks=all: the partition is unavailable if it is not acknowledged for so long.
+    """Send one record with acks=all: the partition is unavailable if it is not acknowledged within this time.
 
     Whoever leads it; the steps continue in either case.
     """
@@ -368,11 +368,11 @@ SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
     "said": (PrintedLine, {"instead": None}),
     "log": (LogEnd, {"instead": None}),
 }
-"""The kinds that can be seen instead, and the fields that they do not have then."""
+"""The kinds that `instead` may name, and the fields that they lack there."""
 
 
 def _read_sign(node: Node) -> Sign:
-    """Read what is seen where the finding is absent: a step of another kind, as a table."""
+    """Read the sign that a finding is absent: a step of another kind, as a table."""
     if not isinstance(node.value, dict):
         node.expected('a table such as { log = "orders-0", broker = 1, end = 3 }')
     kind = next(iter(node.value), "")
@@ -387,12 +387,12 @@ def kind_of(node: Node) -> str:
     """Return the first key of a step."""
     first = next(iter(node.fields()), ("", node))[0]
     if first not in STEPS:
-        node.fail(f"`{first}` is no kind of step", did_you_mean(first, STEPS))
+        node.fail(f"`{first}` is not a kind of step", did_you_mean(first, STEPS))
     return first
 
 
 def read_action(node: Node, others: Collection[str]) -> Action:
-    """Read a step; UsageFault names the line of a mistake. others: keys that do not say what it does."""
+    """Read a step; UsageFault names the line of a mistake. others: keys that describe no action."""
     kind = kind_of(node)
     record, fixed = STEPS[kind]
     return read_record(node, record, fixed, tag=kind, others=others)

@@ -92,7 +92,7 @@ from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Part
 Side: TypeAlias = Literal["run", "control"]
 BOTH: tuple[Side, ...] = ("run", "control")
 BESIDES_ACTION = ("in", "note", "finally")
-"""Keys of a step that do not say what it does."""
+"""Keys of a step that describe no action."""
 MOST_BROKERS = 5
 FindingId: TypeAlias = Annotated[str, matching(r"F-\d+", "the id of a finding, such as F-20")]
 Name: TypeAlias = Annotated[str, matching(r"[a-z][a-z0-9-]*", "small letters, digits and -")]
@@ -148,7 +148,7 @@ class RecipeStep:
 
 
 def _step(node: Node) -> RecipeStep:
-    """Return a step: what it does, by the first key, and what is said besides in the same table."""
+    """Return a step: its action, chosen by the first key, and the other keys of its table."""
     action = read_action(node, BESIDES_ACTION)
     return read_record(node, RecipeStep, {"action": action, "text": _step_text(node)}, others=node.value)
 
@@ -212,7 +212,7 @@ class Recipe:
         return f"{self.finding}/{self.name}"
 
     def predicted(self) -> tuple[ExpectedPartition, ...]:
-        """Return the states of the partitions to read that the run waits for, until it has what it is about."""
+        """Return the states of the partitions to read that the run waits for, up to the sign of the finding."""
         states: list[ExpectedPartition] = []
         for step in self.steps:
             if isinstance(step.action, Leaderless | Unserved) or step.at_last:

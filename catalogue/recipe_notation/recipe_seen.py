@@ -1,4 +1,4 @@
-"""The reports of a recipe's runs, kept in its file, for the finding's page and the table of findings.
+"""The reports of a recipe's runs, stored in its file, for the finding's page and the table of findings.
 
 [[seen]]
 kafka = "4.1.1"
@@ -43,7 +43,7 @@ class RecordsLeft:
 
 @dataclass(frozen=True)
 class SeenRuns:
-    """Of several runs: how many came to their end, and in how many of those the finding shows."""
+    """Counts over several runs: how many ended, and in how many of those the finding shows."""
 
     ended: Positive
     shown: Natural
@@ -82,7 +82,7 @@ class SeenRun:
 
     @property
     def what(self) -> str:
-        """The outcome in words."""
+        """Return the outcome in words."""
         often = "" if self.runs is None else f" in {self.runs.shown} of {self.runs.ended} runs"
         if self.outcome == "lost":
             return f"lost: {self.acknowledged - self.left} of {self.acknowledged}{often}"
@@ -92,5 +92,5 @@ class SeenRun:
 
     @property
     def control_left(self) -> str:
-        """The records that the control had left, in words."""
+        """Return in words how many records the control had left."""
         return f"{self.control.left} of {self.control.acknowledged} left" if self.control else "not tried"

@@ -51,7 +51,7 @@ class RecipeTrace:
 
     @property
     def command(self) -> str:
-        """The search, as a user types it."""
+        """Return the command line of the search."""
         settings = (f"--set {key}={str(plain(value)).lower()}" for key, value in self.knobs.items())
         words = ["elrcheck check", *(["--liveness"] if self.liveness else []), f"--scope {self.scope}"]
         return " ".join([*words, f"--variant {self.variant}", *settings, f"-p {self.broken}"])

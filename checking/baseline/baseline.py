@@ -1,4 +1,4 @@
-"""The committed baseline of `elrcheck gate`: entries, and what was found when each was last accepted.
+"""The committed baseline of `elrcheck gate`: entries, and the results that were last accepted for each.
 
     schema = "elrcheck.baseline/1"
 
@@ -12,7 +12,7 @@
     ..
 
 An entry of another model than Kafka's partition names it, by its path from the folder of the baseline: `model =
-"two_phase.py"`. Who reads a baseline runs no model that it names.
+"two_phase.py"`. Reading a baseline runs none of the models that it names.
 
 A table `[suite.NAME]` beside them is part of a suite (`suite_entry.py`).
 
@@ -65,7 +65,7 @@ Proved: TypeAlias = Literal["proved", "refuted", "unknown", "inconclusive", "abs
 
 @dataclass(frozen=True)
 class RecordedCounts(RunCounts):
-    """Also how many steps left the budgets, and how many states have no step."""
+    """The counts of a search; also how many steps left the budgets, and how many states have no step."""
 
     cut: Natural
     deadlocks: Natural
@@ -198,12 +198,12 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Return the entries by name; UsageFault says what is wrong, and how to make a baseline that does not exist."""
+    """Return the entries by name; UsageFault says what is wrong, or how to create a missing baseline."""
     if not path.exists():
         raise UsageFault(
             "no-baseline",
             f"there is no baseline {path}",
-            help=f"make one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
+            help=f"create one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
         )
     top = read_toml(path, toml_codes(CODE), JOINT).object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:
@@ -230,5 +230,5 @@ def check_name(name: str, where: str) -> str:
     """Return the name of an entry, which must be a bare TOML key."""
     if not NAME.fullmatch(name):
         help = "letters, digits, - and _"
-        raise UsageFault(CODE, f"`{name}` is no name of an entry", where=where, help=help)
+        raise UsageFault(CODE, f"`{name}` is not a valid entry name", where=where, help=help)
     return name

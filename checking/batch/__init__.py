@@ -1,1 +1,1 @@
-"""Many configurations, each checked as a task: what it is as JSON, how large it may be, who checks it."""
+"""Many configurations, each checked as a task: its form as JSON, its estimated size, the pool that checks it."""

@@ -92,7 +92,7 @@ def check_job(
     """Check one configuration. scratch: folder for temporary files; nothing remains there.
 
     spark: how to distribute the search over this process's Spark session; None for the local engine.
-    family_of: makes or finds the family of a job that shares its kernel.
+    family_of: returns the family of a job that shares its kernel.
     Every failure except an interrupt becomes part of the answer.
     """
     from elrcheck.checking.check import check_selected

@@ -19,7 +19,7 @@ from elrcheck.checking.batch.shared_kernels import Families, next_job
 def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Processes[Job, JobAnswer]:
     """Return the processes that check all jobs; the news of a job is the number of its states so far.
 
-    They keep to the given order as far as a process does not prefer to keep its kernel.
+    They follow the given order, except where a process can use its present kernel again.
     scratch: a folder for temporary files of the searches; the caller removes it.
     """
     return Processes(_JobChecker(scratch), jobs, processes, lost=_answer_of_lost, choose=next_job)

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from elrcheck.explorer.search.family import KernelFamily
 
 MORE = frozenset({"min_isr"})
-"""Numbers that are no budgets, but cost a shared kernel nothing either."""
+"""Numbers other than budgets that may differ within a shared kernel without slowing it."""
 
 
 MOST_STATES = 2_000_000
-"""Estimated states of the largest configuration that takes part: a few seconds of search, as of compiling."""
+"""Estimated states of the largest configuration that shares a kernel: its search takes as long as compiling."""
 
 
 def share(jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs in the same order; those that differ from another one in budgets only name their family."""
+    """Return the jobs in the same order; a job that differs from others only in budgets names its family."""
     if not jobs:
         return []
     model = declared(jobs[0].selection.source)
@@ -72,7 +72,7 @@ def next_job(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) ->
 
 
 class Families:
-    """Remembers the family that a process made last."""
+    """Caches the family that a process built last."""
 
     def __init__(self) -> None:
         self._sharing: Sharing | None = None

@@ -134,9 +134,9 @@ class CheckpointFolder:
 
     @contextlib.contextmanager
     def kept_if_saved(self) -> Iterator[None]:
-        """Keep the folder of a run that fails in the block only if it has a checkpoint, and say so.
+        """Keep the folder of a run that fails in the block only if it has a checkpoint, and report it.
 
-        Levels without a manifest are of no use.
+        Levels without a manifest are useless.
         """
         try:
             yield
@@ -152,7 +152,7 @@ class CheckpointFolder:
             raise
 
     def _what_to_do(self, fault: EnvironmentFault) -> str | None:
-        """Return a help text: what a user can do about a failure of the run."""
+        """Return a help text: how a user can continue after a failure of the run."""
         if self.saved:
             way = f"resume with `elrcheck check --resume {self.folder}`"
             return way if fault.help is None else f"{fault.help}, then {way}"
@@ -164,7 +164,7 @@ class CheckpointFolder:
     def closing(self) -> Iterator[None]:
         """Remove the checkpoint at the end of a block that gives the user the answer of a completed search.
 
-        If the block fails, the checkpoint stays, so that the answer can be had again.
+        If the block fails, the checkpoint stays, so that the run can be resumed.
         """
         with self.kept_if_saved():
             yield

@@ -21,7 +21,7 @@ MANIFEST = "run.json"
 """Manifest (see `checkpoint`); its presence marks a resumable run."""
 
 TRACE = ".trace.json"
-"""How the names of the traces in a run folder end."""
+"""The suffix of traces in a run folder."""
 REPORT = "report.json"
 """The report that a check with a run folder stores there, in the format of `--format json`."""
 

@@ -1,8 +1,8 @@
 """Answers of earlier suites, by a digest of everything they depend on: model, properties, engine,
 configuration.
 
-An answer is kept if its search was complete and broke nothing that has no explanation. Any other one has a
-trace to show: it is searched again, or taken from the kept searches, which replay their traces.
+An answer is stored if its search was complete and every violation has an explanation. Any other one must show a
+trace: it is searched again, or taken from the stored searches, which replay their traces.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class KeptAnswers:
         return None if entry is None or answer is None else (answer, entry.origin)
 
     def add(self, case: SuiteCase, answer: JobAnswer | WalkAnswer) -> None:
-        """Keep the answer of walks or of a complete search. It is as old as the search that it comes from."""
+        """Store the answer of walks or of a complete search, dated as the search that it comes from."""
         if isinstance(answer, WalkAnswer):
             walks = KeptWalks(answer.counts, answer.seconds)
             self.store.put(_key(case), KeptAnswer(walked=walks))
@@ -65,7 +65,7 @@ class KeptAnswers:
 
 
 def kept_of(answer: JobAnswer | WalkAnswer) -> KeptOrigin | None:
-    """Return where the answer of a search comes from, if a process only looked it up."""
+    """Return the origin of a search's answer; None if it was computed now."""
     return None if isinstance(answer, WalkAnswer) or answer.report is None else answer.report.kept
 
 

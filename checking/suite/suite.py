@@ -1,10 +1,10 @@
 """`elrcheck suite`: check many small configurations and compare what breaks with the explanations.
 
 Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as `check` does.
-One that is too large for that is walked through instead, and only compared with what was recorded.
-Answers are kept by a digest of model, properties and configuration, so that an unchanged configuration is not
-searched again, whether the run before was interrupted or not. After a change of the model, a configuration
-whose lowered program is what it was is not searched again either (`kept_searches`).
+One that is too large for that gets random walks instead, whose counts are compared with the recorded ones.
+Answers are stored by a digest of model, properties and configuration, so that an unchanged configuration is not
+searched again, even after an interrupt. After a change of the model, a configuration whose lowered program is
+unchanged is not searched again either (`kept_searches`).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteVerdict, S
 def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     """Check the selected configurations.
 
-    Raises UsageFault for an unknown name or a suite file with a mistake, NothingChecked if nothing is left.
-    After an interrupt the report has the answers so far; they are kept.
+    Raises UsageFault for an unknown name or a mistake in a suite file, NothingChecked if nothing is selected.
+    After an interrupt the report has the answers so far, which are stored.
     """
     started = time.monotonic()
     cases = selected_cases(request)
@@ -166,7 +166,7 @@ def demand_known(model: Model, case: SuiteCase) -> None:
 
 
 def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
-    """Return the job of a complete search in one thread, which an earlier search of the same program may answer."""
+    """Return the job of a complete search in one thread; a stored answer of the same program may serve."""
     limits = Limits(max_states=case.max_states)
     values = config_values(case.selected.config)
     return Job(number, case.selection, values, (), limits, kept=True, fresh=fresh)
@@ -233,7 +233,7 @@ def run_of(
 
 
 def _compared(run: SuiteRun, recorded: Mapping[str, CaseCounts] | None) -> SuiteRun:
-    """Return the run, with what was recorded for it if that is something else."""
+    """Return the run, with a problem if its counts differ from the recorded ones."""
     counts = counts_of(run)
     if recorded is None or counts is None or counts == (expected := recorded.get(run.name)):
         return _judged(run)
@@ -241,7 +241,7 @@ def _compared(run: SuiteRun, recorded: Mapping[str, CaseCounts] | None) -> Suite
 
 
 def _recorded(request: SuiteRequest) -> Mapping[str, CaseCounts] | None:
-    """Return the counts that come with the model if its own suites run and their counts are not being recorded."""
+    """Return the counts packaged with the model; none for other suites, or while counts are being recorded."""
     if request.files or request.record is not None:
         return None
     return packaged_counts(request.selection.source)

@@ -1,9 +1,9 @@
 """The exact counts of the suites that come with a model: a file that `elrcheck suite --record` writes.
 
-A property says what must never happen, not how often something may. So a change of the model that breaks no
-property still shows: a configuration has other states or steps than were recorded, or walks through one that
-is too large to search have another digest. Whoever changes the model on purpose records the counts again, and
-the difference is part of the change.
+A property says what must never happen, not how often something may. Counts reveal a change of the model that
+breaks no property: a configuration has more or fewer states or steps than recorded, or random walks through one too
+large to search have another digest. After an intended change of the model record the counts again; the difference
+is part of the change.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def read_counts(file: Path | Traversable) -> Mapping[str, CaseCounts]:
 
 
 def record_counts(file: Path, counts: Mapping[str, CaseCounts]) -> None:
-    """Put these counts in the place of those that the file has for the same configurations."""
+    """Write these counts to the file, in place of those of the same configurations."""
     before = read_counts(file) if file.exists() else {}
     merged = {**before, **counts}
     write_file(file, _text({name: merged[name] for name in sorted(merged)}))
 
 
 def _text(counts: Mapping[str, CaseCounts]) -> str:
-    """One configuration a line, so that a change shows as few lines as it changes."""
+    """Return the text of the file: one configuration per line, so that diffs are short."""
     lines = ",\n".join(f'  "{name}": {to_text(one)}' for name, one in counts.items())
     return f'{{"schema": "{SCHEMA}", "configurations": {{\n{lines}\n}}}}\n'
 
@@ -81,6 +81,6 @@ def _text(counts: Mapping[str, CaseCounts]) -> str:
 def _no_record(file: Path | Traversable, why: str) -> UsageFault:
     return UsageFault(
         "usage-record",
-        f"{file} is no record of counts: {why}",
+        f"{file} is not a record of counts: {why}",
         help="give a file that `elrcheck suite --record` wrote, or a new one",
     )

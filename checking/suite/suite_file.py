@@ -66,7 +66,7 @@ from elrcheck.declared.select import Selected
 MOST_STATES = 2_000_000
 """The limit of each search of a family that sets no limit of its own."""
 UNNAMED = Selection()
-"""Names no model, as a command without `--model`."""
+"""The selection without a model, as of a command without `--model`."""
 _FORM = "[a-z0-9][a-z0-9-]*"
 Name: TypeAlias = Annotated[str, matching(_FORM, "small letters, digits and -")]
 FindingId: TypeAlias = Annotated[str, matching(r"[A-Z]+-\d+[a-z]?", "the id of a finding, such as F-20")]
@@ -120,7 +120,7 @@ class Family:
 
 Patterns: TypeAlias = Annotated[tuple[str, ...], KeyName("in")]
 Unread: TypeAlias = Annotated[Node | None, NodeReader(lambda node: node)]
-"""What only a model can read: a name, or a table of fields of its configuration."""
+"""A value that only a model can interpret: a name, or a table of fields of its configuration."""
 UnreadValues: TypeAlias = Annotated[Unread, KeyName("set")]
 Values: TypeAlias = Mapping[str, Any]
 
@@ -145,7 +145,7 @@ class _Narrowed:
 
 @dataclass(frozen=True)
 class _Single:
-    """A configuration that is no combination."""
+    """A configuration that is not a combination."""
 
     name: Name
     scope: str | None = None
@@ -252,11 +252,11 @@ class _FamilyReader:
         table = () if node is None else tuple(node.fields())
         for key, part in table:
             if not re.fullmatch(_FORM, key):
-                part.fail(f"`{key}` is no name of an operation or a fault", "small letters, digits and -")
+                part.fail(f"`{key}` is not a valid name of an operation or a fault", "small letters, digits and -")
         return {key: self.values(part) for key, part in table}
 
     def base(self, scope: str, shared: Values) -> Values:
-        """Return what a configuration has before its own values, as far as the file and its scope say it."""
+        """Return the values that a configuration starts from: those of the scope and of the file."""
         return {**self.model.scope(scope).values, **shared}
 
     def combined(self, written: _Written, shared: Values, top: Node) -> Iterator[_Plain]:
@@ -345,7 +345,7 @@ def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
 
 
 def _reject_stale(family: str, cases: Sequence[SuiteCase], top: Node) -> None:
-    """Every pattern must fit some configuration."""
+    """Raise UsageFault for a pattern that fits no configuration."""
     names = [case.name.removeprefix(f"{family}/") for case in cases]
     for node in _patterns(top, "violates"):
         if not any(fnmatch.fnmatchcase(name, node.text()) for name in names):

@@ -41,9 +41,9 @@ def run_gate(request: GateRequest, prove_controller: ProveController, progress: 
 
     prove_controller: proves the steps of Kafka's controller, which only entries with `controller = true` need.
 
-    Unless the request says so, nothing that an earlier run has kept is believed, neither answers nor machine
-    code: a gate may run where others can write what is restored for it (docs/adr/0027). Raises UsageFault
-    without a baseline or for unknown names, NothingChecked when no entry is selected.
+    Unless the request says so, nothing stored by earlier runs is used, neither answers nor machine code: others may
+    be able to write the cache that is restored for a gate (docs/adr/0027). Raises UsageFault without a baseline or
+    for unknown names, NothingChecked when no entry is selected.
     """
     with contextlib.nullcontext() if request.kept else empty_cache():
         return _compared(request, prove_controller, progress)
@@ -52,7 +52,7 @@ def run_gate(request: GateRequest, prove_controller: ProveController, progress: 
 def _compared(request: GateRequest, prove_controller: ProveController, progress: Progress) -> GateReport:
     started = time.perf_counter()
     if request.patch is not None and (request.update or request.add is not None):
-        message = "a baseline has the results of a model, not those of a model with --patch"
+        message = "a baseline has results of a model without --patch"
         raise UsageFault("usage-option", message, help="apply the diff to the files of the model first")
     models = NamedModels(request.baseline, request.models, request.patch)
     baseline, chosen = _chosen(request, models)
@@ -225,9 +225,10 @@ def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool
 
 
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:
-    """Return the verdict of the run. An update accepts every difference, but not an absolute word of --fail-on.
+    """Return the verdict of the run.
 
-    Nor does it accept what a suite does not explain: that belongs into the suite.
+    An update accepts every difference from the baseline, but neither a failure that --fail-on names in itself nor
+    one that a suite does not explain: the explanation belongs in the suite.
     """
     parts: tuple[EntryReport | GatedSuite, ...] = (*done, *suites)
     if update:

@@ -63,14 +63,14 @@ def found_in(
 def cut_off(expected: Expected, check: CheckReport) -> bool:
     """Return whether a limit of states ended the search, as it did when it was recorded.
 
-    It ends within a level, where counts depend on the threads, so that they say nothing.
+    Such a search ends within a level, where counts depend on the threads, so they are not compared.
     """
     limited = (check.search.stopped_by or "").startswith("--max-states")
     return limited and expected.verdict == "inconclusive"
 
 
 def _events_of(report: ControllerReport) -> dict[str, str]:
-    """Event -> `proved`, `impossible`, or the rules that are refuted or unknown."""
+    """Return event -> `proved`, `impossible`, or the rules that are refuted or unknown."""
     (variant,) = report.variants
     verdicts = {}
     for event in variant.events:
@@ -84,7 +84,7 @@ def _events_of(report: ControllerReport) -> dict[str, str]:
 
 
 def _teeth_of(report: MutateReport) -> dict[str, str]:
-    """Guard -> whether a property noticed its removal; without guards of actions that never fire here."""
+    """Return guard -> whether a property noticed its removal; without guards of actions that never fire here."""
     return {
         f"{guard.action}: {guard.guard}": f"noticed by {guard.property} at depth {guard.depth}"
         if guard.verdict == "noticed"
@@ -182,7 +182,9 @@ def _properties(
 
 
 def _proof(expected: Proof | None, current: Proof | None) -> Iterator[Difference]:
-    """A missing cell is no regression: its action can no longer affect the goal, as `Frame` shows."""
+    """Yield the differences of a proof.
+
+    A missing cell is not a regression: its action can no longer affect the goal, as `Frame` shows."""
     was = {} if expected is None else expected.obligations()
     now = {} if current is None else current.obligations()
     if expected is None and current is not None:

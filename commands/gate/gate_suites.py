@@ -17,7 +17,7 @@ from elrcheck.results.suite_report import SuiteReport
 
 
 def run_gated(entry: SuiteEntry, patch: Path | None, request: GateRequest, progress: Progress) -> SuiteReport:
-    """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result.
+    """Check the configurations; raise KeyboardInterrupt after an interrupt, since half a suite is not a result.
 
     patch: a diff of its model.
     """
@@ -33,7 +33,7 @@ def run_gated(entry: SuiteEntry, patch: Path | None, request: GateRequest, progr
 
 
 def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update: bool) -> GatedSuite:
-    """Compare a suite with its entry. An unexplained violation fails an update too: the suite has to explain it."""
+    """Compare a suite with its entry. An unexplained violation fails even an update: the suite must explain it."""
     every = suite_differences(entry.expected or {}, report, fail_on)
     if entry.expected is None:
         held = sum(run.as_expected for run in report.runs)

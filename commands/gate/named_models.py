@@ -1,4 +1,4 @@
-"""The models that a gate may run: those that the user names. A baseline says which entry is of which, and runs none.
+"""The models that a gate may run: only those that the user names. A baseline says which entry belongs to which.
 
 A model runs as Python, so a baseline that came with a pull request must not choose what runs (docs/adr/0036).
 """
@@ -36,8 +36,8 @@ class NamedModels:
         for file in self.files:
             if _same(file, meant):
                 return file
-        help = f"say that it may run: --model {meant}, or `model` in the settings"
-        message = f"the entry is of the model {written}, which is not named, so it does not run"
+        help = f"allow it to run: --model {meant}, or `model` in the settings"
+        message = f"the entry is for the model {written}, which was not named, so it is not run"
         raise UsageFault("model-not-named", message, where=where, help=help)
 
     def runnable(self, entry: BaselineEntry) -> BaselineEntry:
@@ -59,28 +59,28 @@ class NamedModels:
         return replace(entry, model=self.find(entry.model, f"{entry.place} ({entry.name})"))
 
     def demand_patched(self, models: Iterable[Path | None]) -> None:
-        """Raise NothingChecked if no entry that runs is of the model with the diff. models: theirs."""
+        """Raise NothingChecked if no entry to run is for the model with the diff. models: those of the entries."""
         if self.patch is not None and not any(self.patch_of(model) for model in models):
-            message = f"no entry that runs is of the model that {self.patch} changes"
-            raise NothingChecked("model-not-in-baseline", message, help="name its model by --model; by default Kafka's")
+            message = f"no entry to run is for the model that {self.patch} changes"
+            raise NothingChecked("model-not-in-baseline", message, help="name its model with --model")
 
     def demand_used(self, written: Iterable[Path]) -> None:
-        """Raise NothingChecked for a model of the user that no entry is of; written: the models of all entries."""
+        """Raise NothingChecked for a named model without an entry; written: the models of all entries."""
         meant = [self.baseline.parent / file for file in written]
         for file in self.files:
             if not any(_same(file, other) for other in meant):
-                message = f"no entry of {self.baseline} is of the model {file}"
+                message = f"no entry of {self.baseline} is for the model {file}"
                 help = f"add one: `elrcheck gate --model {file} --add NAME`"
                 raise NothingChecked("model-not-in-baseline", message, help=help)
 
     def only(self, option: str) -> Path | None:
-        """Return the model that an option is about; UsageFault if the user names several."""
+        """Return the only model that the user names; UsageFault if there are several."""
         if len(self.files) > 1:
             raise UsageFault("usage-option", f"{option} takes one --model", help="it is about one model")
         return self.files[0] if self.files else None
 
     def written(self, selection: Selection) -> Selection:
-        """Return the selection of a new entry as a baseline has it: with the names that its model has."""
+        """Return the selection of a new entry in the notation of a baseline."""
         if selection.model is None:
             return selection
         model = declared(selection.model)

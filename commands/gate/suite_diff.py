@@ -1,7 +1,7 @@
 """Compares the runs of a suite with a baseline, and with what the suite itself explains.
 
 A violation that the suite does not explain, and an explanation without its violation, are differences even if
-the baseline has them: they belong into the suite, with a reason.
+the baseline records them: they need a reason in the suite.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def suite_differences(
 
 
 def _unexplained(run: SuiteRun) -> Iterator[Difference]:
-    """Yield everything that is not as the suite says."""
+    """Yield every mismatch between a run and the suite's explanations."""
     for one in run.violations:
         if one.found and not one.expected:
             text = f"violated at depth {one.depth}"

@@ -127,7 +127,7 @@ class _GridRules:
         for table in file.exclude:
             for key, part in table.fields():
                 if key not in swept:
-                    why, near = f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, swept)
+                    why, near = f"[[exclude]]: `{key}` is not an axis of this file", did_you_mean(key, swept)
                     part.fail(why, near, code="config-unknown-key")
         for table, point in zip(file.include, self.include, strict=True):
             for key, values in point.items():

@@ -84,7 +84,7 @@ def _report(subject: Replayed, at: int, explained: tuple[Explained, ...]) -> Exp
 
 
 def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
-    """A cycle that is not fair refutes nothing."""
+    """Return the behaviour to explain; an unfair cycle refutes nothing."""
     assert subject.loop is not None
     cycle = cycle_of(subject)
     explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
@@ -147,7 +147,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
 
 
 def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
-    """Return every choice of the arguments, or the one that is given."""
+    """Return every choice of the arguments, or the one in the question."""
     label = parse_action(text, subject.model, subject.config)
     name = label if isinstance(label, str) else label.action
     fn = next(fn for fn in subject.model.actions if fn.name == name)

@@ -39,7 +39,7 @@ MOST_REPLAYS = 20_000
 class CountedReplays:
     """Replays of label lists in one configuration; counts them.
 
-    origin: of the behaviours it makes. bounded: steps that leave the budgets are skipped.
+    origin: of the resulting behaviours. bounded: steps that leave the budgets are skipped.
     """
 
     def __init__(self, model: Model, config: Any, origin: TraceOrigin, fn: Fn, bounded: bool) -> None:
@@ -120,14 +120,14 @@ def _property(subject: Replayed, requested: str | None) -> Fn:
     if ident:
         fn = choose(model.properties, (ident,), "property")[0]
         if fn.kind != "always":
-            raise UsageFault("minimise-property", f"{fn.ident} is no safety property: no trace violates it")
+            raise UsageFault("minimise-property", f"{fn.ident} is not a safety property: no trace violates it")
         if first_hit(subject.plain, fn, subject.states) is None:
             raise UsageFault("minimise-property", f"the trace does not violate {fn.ident} {fn.name}")
         return fn
     failing = (fn for fn in model.always if first_hit(subject.plain, fn, subject.states) is not None)
     first = next(failing, None)
     if first is None:
-        raise NothingChecked("no-property", "the trace violates no property: there is nothing to keep")
+        raise NothingChecked("no-property", "the trace violates no property: there is nothing to preserve")
     return first
 
 
@@ -135,7 +135,7 @@ def _property(subject: Replayed, requested: str | None) -> Fn:
 
 
 def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[Label]:
-    """No single step of the result can be left out (unless MOST_REPLAYS is reached)."""
+    """Return a run without a removable step (unless MOST_REPLAYS is reached)."""
     size = max(1, len(run.labels) // 2)
     while size:
         shorter = _without_piece(replays, run, size)
@@ -167,7 +167,7 @@ def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) ->
 def _fewer_members(
     model: Model, within: Selection, run: Behaviour[Label], sort: str, size: str
 ) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
-    """Smaller configurations, smallest first, with the steps that are left when some members of a sort are kept."""
+    """Yield smaller configurations, smallest first, with the steps of the remaining members of a sort."""
 
     def selected(**changed: int) -> Selected:
         of = replace(run.origin, overrides={**run.origin.overrides, **changed}).selection()
@@ -207,7 +207,7 @@ def _renamed(label: Label, types: Sequence[Ty], sort: str, new: Mapping[int, int
 def _searched(
     model: Model, config: Any, fn: Fn, run: Behaviour[Label], seconds: float, progress: Progress
 ) -> tuple[Behaviour[Label], bool]:
-    """(a shorter run, if the engine finds one; whether there is certainly none shorter)."""
+    """Return (a shorter run, if the engine finds one; whether certainly none is shorter)."""
     from elrcheck.checking.engines import SearchSubject, explore
 
     if len(run.labels) < 2:

@@ -1,7 +1,7 @@
 """A search for a violation from a state, in a process of its own, which can be cancelled at any moment.
 
-Only that process imports the compiler. It searches with the kernel of `check`, started in another state, and
-has what it finds followed by the plain model.
+Only that process imports the compiler. It searches with the kernel of `check`, started in another state; the plain
+model then follows the trace.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def model_of(job: SearchJob) -> ChosenModel:
 
 
 class RunningSearch:
-    """A search in its process. `ask` says how far it is."""
+    """A search in its own process. `ask` returns its progress."""
 
     def __init__(self, job: SearchJob) -> None:
         self.job, self.began = job, time.monotonic()
@@ -63,7 +63,7 @@ class RunningSearch:
         return replace(self.last, seconds=round(time.monotonic() - self.began, 1))
 
     def cancel(self) -> WebSearch:
-        """Stop the search if it still runs; leaves no process, whatever it is doing."""
+        """Stop the search if it still runs; leaves no process behind."""
         latest = self.ask()
         if latest.verdict == "searching":
             self.last = replace(latest, verdict="cancelled", said="cancelled")
@@ -79,7 +79,7 @@ def _answer_of_lost(job: SearchJob, _: str) -> WebSearch:
 
 
 class SearchProgress(Silent):
-    """Sends how far a search is."""
+    """Sends the progress of a search."""
 
     def __init__(self, job: SearchJob, tell: Tell) -> None:
         self._job = job
@@ -99,7 +99,7 @@ class SearchProgress(Silent):
 
 
 def answer_search(job: SearchJob, tell: Tell) -> WebSearch:
-    """Return the answer of a search; a user's mistake is an answer as well."""
+    """Return the answer of a search; a UsageFault is an answer as well."""
     try:
         return search(job, SearchProgress(job, tell))
     except ElrError as fault:
@@ -112,7 +112,7 @@ def answer_search(job: SearchJob, tell: Tell) -> WebSearch:
 
 
 def search(job: SearchJob, progress: Progress) -> WebSearch:
-    """Search from the end of the path until something is violated, all is seen or a limit is reached."""
+    """Search from the end of the path until a violation, the end of the state space, or a limit."""
     from elrcheck.checking.engines import SearchSubject, explore
     from elrcheck.traces.behaviour import of_states
     from elrcheck.traces.replay import replay

@@ -1,4 +1,4 @@
-"""One configuration as the explorer walks through it: paths followed by the plain model, nothing compiled."""
+"""One configuration for the explorer: the plain model follows its paths; nothing is compiled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from elrcheck.traces.truth import first_violated
 
 MOST_STEPS = 1000
 CACHED_STATES = 2000
-"""States whose actions are remembered."""
+"""Number of states whose actions are cached."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Path:
 
 
 class FollowedSpace:
-    """A selection with its model; remembers the actions and properties of the states it was asked about.
+    """A selection with its model; caches the actions and properties of recently visited states.
 
     start: number of the initial state.
     """
@@ -87,20 +87,20 @@ class FollowedSpace:
         return Path(tuple(states), tuple(labels), tuple(indices))
 
     def word(self, label: Label) -> str:
-        """Return a step as a path names it; an index means another step once the model has another action."""
+        """Return a step by name, as in a path: an index changes its meaning when the model gains an action."""
         return spelled(self.actions[label.action], label.args).replace(", ", ",")
 
     def words(self, path: Path) -> tuple[str, ...]:
         return tuple(map(self.word, path.labels))
 
     def behaviour(self, states: tuple[Any, ...], labels: tuple[Label, ...]) -> Behaviour[Label]:
-        """Return steps as every trace is stored."""
+        """Return the steps as a behaviour, the form of every trace."""
         origin = TraceOrigin.of(self.selected, first_violated(self.plain, states))
         return Behaviour(origin, states, labels)
 
     @functools.cached_property
     def _spelled(self) -> dict[str, Label]:
-        """All actions with arguments by the words of a path, which are for readers: not every type can be parsed."""
+        """Map the words of a path to actions with arguments, because not every type can be parsed."""
         return {self.word(label): label for label, _ in self.plain.steps}
 
     def _choices(self, state: Any) -> tuple[tuple[Label, Any], ...]:
@@ -116,7 +116,7 @@ class FollowedSpace:
         )
 
     def index_of(self, state: Any, word: str, number: int) -> int:
-        """Return which of the choices of a state a word names; UsageFault if it is not enabled there.
+        """Return the index of the choice that a word names in a state; UsageFault if it is not enabled there.
 
         number: of the step, for the message.
         """

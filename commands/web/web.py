@@ -27,7 +27,7 @@ class WebRequest:
 
 
 def run_web(request: WebRequest, write: Callable[[str], None]) -> None:
-    """Serve until KeyboardInterrupt, which is passed on; nothing is left running."""
+    """Serve until KeyboardInterrupt, which is re-raised; leaves nothing running."""
     explorer = Explorer(request.selection, request.trace, request.repro)
     try:
         server = WebServer(request.port, explorer)

@@ -25,14 +25,14 @@ from elrcheck.traces.describe import first_sentence
 from elrcheck.traces.loaded import NamedSelection
 
 CACHED_SPACES = 4
-"""Configurations whose states are remembered."""
+"""Number of configurations whose states are cached."""
 MOST_WORD = 2000
 MOST_STATES = 50_000_000
 MOST_WATCHED = 12
 
 
 class Explorer(PageAnswers):
-    """One explorer. The page holds its place itself and sends it along, so an answer depends on the request.
+    """One explorer. Stateless: the page sends its path with each request.
 
     named: the selection of the command line, whose scope may be a file; no request can name another one.
     """
@@ -77,7 +77,7 @@ class Explorer(PageAnswers):
         raise _unknown(path)
 
     def close(self) -> None:
-        """End a search that runs."""
+        """End the running search, if any."""
         with self._search_lock:
             if self._search is not None:
                 self._search.cancel()
@@ -141,7 +141,7 @@ class Explorer(PageAnswers):
         ident = body.maybe("property", Node.text, "")
         with self._search_lock:
             if self._search is not None and self._search.ask().verdict == "searching":
-                raise UsageFault("web-busy", "another search runs", help="cancel it first")
+                raise UsageFault("web-busy", "another search is already running", help="cancel it first")
             self._searches += 1
             self._search = RunningSearch(SearchJob(self._searches, selection, words, ident, seconds, states, at))
             return self._search.ask()
@@ -171,7 +171,7 @@ class Explorer(PageAnswers):
         return self._spaces[at]
 
     def _selection(self, node: Node) -> tuple[Selection, int]:
-        """Return a selection and the number of an initial state. A request names no model: that runs as Python."""
+        """Return a selection and the number of an initial state. A request cannot name a model: that runs Python."""
         node.object(("variant", "scope"), ("overrides", "start"))
         scope = node["scope"].text()
         if ("/" in scope or "\\" in scope or scope.endswith(".toml")) and scope not in self.files:

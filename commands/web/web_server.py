@@ -31,9 +31,9 @@ MOST_TRACE = 32 * 2**20
 """A trace of a thousand states has a few megabytes."""
 MOST_LINE = 8 * 2**10
 SECONDS = 30
-"""From its start, a connection has so long to send its whole request, and then to take the answer."""
+"""Seconds that a connection has to send its whole request, and then to read the answer."""
 MOST_CONNECTIONS = 64
-"""At the same time, each with a thread; a browser opens about six."""
+"""Concurrent connections, each with a thread; a browser opens about six."""
 BUSY = "HTTP/1.0 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n\r\n"
 CODES = Codes("web-request")
 JSON = "application/json"
@@ -126,7 +126,7 @@ class WebServer(ThreadingHTTPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of an answer is no error."""
+        """Ignore a browser that disconnects in the middle of an answer."""
 
 
 class TimelyReader(io.RawIOBase):
@@ -168,7 +168,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self._post)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is printed for a request."""
+        """Print nothing for a request."""
 
     def _answer(self, answer: Any) -> None:
         try:
@@ -199,7 +199,7 @@ class Handler(BaseHTTPRequestHandler):
         if len(hosts) != 1 or hosts[0].lower() not in self.server.hosts:
             raise UsageFault(
                 "web-host",
-                "this server answers only as the address that it printed",
+                "this server only answers at the address that it printed",
                 help=f"open {self.server.address}",
             )
 
@@ -213,13 +213,13 @@ class Handler(BaseHTTPRequestHandler):
     def _post(self) -> tuple[str, str]:
         origin, kind = self.headers.get("Origin"), self.headers.get_content_type()
         if origin is None or origin.lower() not in self.server.origins:
-            raise UsageFault("web-origin", "only the page itself may ask this")
+            raise UsageFault("web-origin", "only the page itself may send this request")
         if kind != JSON:
             raise UsageFault("web-request", f"expected {JSON}, not {kind}")
         path = self.path.partition("?")[0]
         length, limit = self.headers.get("Content-Length", ""), limit_of(path)
         if not (length.isascii() and length.isdecimal()) or self.headers.get("Transfer-Encoding"):
-            raise UsageFault("web-request", "the request does not say how long it is")
+            raise UsageFault("web-request", "the request has no Content-Length")
         if len(length) > 12 or int(length) > limit:
             raise UsageFault("web-too-large", f"the request is larger than {limit:,} bytes")
         raw = self.rfile.read(int(length))

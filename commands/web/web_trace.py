@@ -48,7 +48,7 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
 
 
 def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
-    """UsageFault if a trace names a scope by the path of a file: a page reads no files of this machine."""
+    """Raise UsageFault if a trace names a scope by the path of a file: a page must not read files of this machine."""
     try:
         scope = json.loads(text).get("scope", "")
     except (ValueError, AttributeError, RecursionError):
@@ -58,5 +58,5 @@ def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
             "web-scope",
             "the page cannot read the scope file that this trace names",
             where=name,
-            help=f"start `elrcheck web --trace {name}`, which may",
+            help=f"start `elrcheck web --trace {name}`, which can read it",
         )

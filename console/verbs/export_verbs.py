@@ -33,13 +33,13 @@ def spec(
     out: Folder,
     symmetry: Annotated[bool, Option("Have TLC search up to renaming: SYMMETRY in the configuration.")] = False,
     whole: Annotated[
-        bool, Option("All rules, each setting a constant, and the witnesses; not only what this variant and scope use.")
+        bool, Option("All rules and witnesses, with each setting a constant; not only what this variant and scope use.")
     ] = False,
 ) -> ExitCode:
     """Export the model as a TLA+ module with its TLC configuration.
 
-    The module is for reading: what the variant or the scope decides is decided, and actions that cannot happen, fields
-    that never change and operators that nothing uses are left out. --whole writes the module for every setting.
+    The module is for reading: it has the choices of the variant and scope built in, and omits actions that cannot
+    happen, fields that never change and unused operators. --whole writes the module for every setting.
     """
     from elrcheck.commands.export import export_spec
 
@@ -98,9 +98,9 @@ def junit(
     """Export a trace as a JUnit test of Kafka's controller or broker classes.
 
     The test repeats the controller's steps of a trace file, or of the shortest trace of a finding such as
-    F-20, and ends with the property as an assertion: it fails where Kafka does what the trace says. What only
-    brokers do becomes a comment. Where the rule at fault is a leader's, as in F-51, the test is one
-    of kafka.cluster.Partition. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
+    F-20, and ends with the property as an assertion: it fails where Kafka does what the trace says. Steps of
+    brokers become comments. Where the leader is at fault, as in F-51, the test is one of
+    kafka.cluster.Partition. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
     """
     from elrcheck.kafka.junit.export_junit import export_junit
 
@@ -117,9 +117,9 @@ def junit(
 def upstream(shell: Shell, request: UpstreamRequest, output: Output) -> ExitCode:
     """Write a finding as an issue for Kafka's tracker, with a change and a test for its repository.
 
-    `change.patch` applies to the sources of a release; the test is one of Kafka's own class of tests.  With
+    `change.patch` applies to the sources of a release; the test extends a test class of Kafka's.  With
     --run, Kafka's tests of the changed classes run from its released jars: the new test must fail without
-    the change and pass with it, and no other may fail with it only.  Needs Maven and a JDK.
+    the change and pass with it, and the change may break no other test.  Needs Maven and a JDK.
     """
     from elrcheck.kafka.upstream.export_upstream import export_upstream
 

@@ -39,7 +39,7 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     if entry.name is None:
         reject_given(of_an_entry, "--add")
     if entry.suite:
-        reject_given([name for name in of_an_entry if name != "suite"], "an entry that is no suite")
+        reject_given([name for name in of_an_entry if name != "suite"], "an entry that is not a suite")
     request = replace(request, add=None if entry.name is None else entry)
     return shell.run(lambda progress: run_gate(request, _prove_controller, progress), output)
 
@@ -52,7 +52,9 @@ def init(
     model: ModelFile = None,
     install_from: Annotated[
         str | None,
-        Option("What the workflow installs, by commit or hash; by default what is installed here.", metavar="URL"),
+        Option(
+            "Package that the workflow installs, by commit or hash; by default the one installed here.", metavar="URL"
+        ),
     ] = None,
 ) -> ExitCode:
     """Write settings, a CI workflow and a pre-commit hook.
@@ -71,9 +73,9 @@ def init(
     for path, what in done.items():
         shell.write_line(f"{what:<8} {path}")
     if origin is None:
-        shell.note(f"this elrcheck was installed from this machine: say in {WORKFLOW_PATH} where CI gets it")
+        shell.note(f"elrcheck was installed from a local copy: set its source in {WORKFLOW_PATH}")
     if model is not None and done[directory / SETTINGS_PATH] == "kept":
-        shell.note(f"{SETTINGS_PATH} has to name the model: `model`, its path from there")
+        shell.note(f"{SETTINGS_PATH} must name the model: set `model` to its path from there")
     baseline = directory / BASELINE_PATH
     if model is None or done[baseline] == "kept":
         shell.note("next: `elrcheck gate --update-baseline`, then commit these files")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
     """Compare the rules of the model with Kafka's own classes.
 
-    Asks both sides the same: every question to the change builder about three replicas and less, single
-    events of the controller, and random walks.  A difference is shrunk, and shown side by side.  Needs a
+    Puts the same questions to both: all that the change builder can be asked about up to three replicas, single
+    events of the controller, and random walks.  Shrinks a difference, and shows it side by side.  Needs a
     JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.kafka.conformance.answers.answer_run import keep_answers
@@ -65,7 +65,7 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
 
 
 def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
-    """Compare with the classes of the controller, or with those of a broker if the level says so."""
+    """Compare with the classes of the controller, or of a broker at level `broker`."""
     from elrcheck.kafka.conformance.conform import run_conform
     from elrcheck.kafka.conformance.kafka_source import open_broker, open_kafka, teams_of
 
@@ -75,13 +75,12 @@ def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport
 
 @verb(requests="kafka_requests", formats=MEASURED_CASES, of_kafka=True)
 def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
-    """Check the partitions of a real cluster, by its metadata log or by asking it.
+    """Check the partitions of a real cluster, in its metadata log or live.
 
-    Follows the history of every partition, and flags what breaks a property of the model or is a sign of a
-    finding, with what to do now.  PATH is a folder such as __cluster_metadata-0, a segment (*.log), a
-    snapshot (*.checkpoint), or the text of kafka-dump-log.sh --cluster-metadata-decoder.  With --bootstrap
-    partitions are judged as they are now, and by the next step with which a finding begins.  Nothing is
-    changed.
+    Follows the history of every partition, flags violated properties and signs of findings, and says what to
+    do now.  PATH is a folder such as __cluster_metadata-0, a segment (*.log), a snapshot (*.checkpoint), or
+    the text of kafka-dump-log.sh --cluster-metadata-decoder.  --bootstrap judges partitions as they are now,
+    and whether one next step would begin a finding.  Reads only; changes nothing.
     """
     from elrcheck.kafka.audit.audit import run_audit
 
@@ -108,8 +107,8 @@ def reproduce(shell: Shell, request: ReproduceRequest, output: Output) -> ExitCo
     """Reproduce a finding on a real Kafka cluster.
 
     Starts a controller and brokers on the loopback interface, follows the steps of a recipe, and reports
-    whether records acknowledged with acks=all are lost, or a partition becomes unavailable; beside it the
-    control.  Nothing is left running or on disk.  Needs a JDK, and Maven or a Kafka distribution.
+    whether records acknowledged with acks=all are lost, or a partition becomes unavailable; then does the
+    same for the control.  Leaves nothing running or on disk.  Needs a JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.kafka.reproduce.reproduce import run_reproduce
 
@@ -123,8 +122,8 @@ def site(
     """Write findings, scenarios and documents as a site that needs no server.
 
     Each finding and scenario is a page to step through; a link that ends in #step=5 opens it there. The documents,
-    with a search, need mkdocs-material (`pip install mkdocs-material`), and are left out without it. Exits with 3
-    when the model no longer follows a recorded counterexample, which is then left out.
+    with a search, need mkdocs-material (`pip install mkdocs-material`); without it they are omitted. Exits with 3
+    when the model no longer follows a recorded counterexample, which is then omitted too.
     """
     from elrcheck.kafka.site.site import write_site
     from elrcheck.report.plain_words import several

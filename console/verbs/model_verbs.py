@@ -44,7 +44,7 @@ def fork(
 
 @verb(requests="requests", formats=VERDICT)
 def diff(shell: Shell, request: ModelDiffRequest, output: Output) -> ExitCode:
-    """Say what differs between two models: verdicts, counts, traces, guards.
+    """Show what differs between two models: verdicts, counts, traces, guards.
 
     A and B are each a file or folder with a model, a .diff of one, `kafka`, a variant, or MODEL@VARIANT. Searches
     both, then looks for the shortest trace that one has and the other refuses, step by step in plain Python, for at

@@ -31,7 +31,7 @@ def prove(
     all_variants: AllVariants = False,
     brokers: Brokers = None,
     check_certificate: Annotated[
-        Path | None, Option("Prove nothing: say whether this certificate fits the model as it is now.", kind="folder")
+        Path | None, Option("Prove nothing; check whether this certificate fits the present model.", kind="folder")
     ] = None,
 ) -> ExitCode:
     """Prove the properties by induction, with unbounded epochs (Z3).
@@ -78,7 +78,7 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
 
     Runs every hazard with and without its one change; with --guards, removes each guard of each action once
     instead, and with --rules changes one expression at a time.  Exits with 1 when a hazard goes undetected,
-    or a change of the rules for which there is no reason.
+    or a change of the rules that no recorded reason explains.
     """
     guards = request.guards or bool(request.actions)
     rules = request.rules or bool(request.functions)
@@ -105,7 +105,7 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
 
 
 def _run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Change the rules, leave out guards, or run hazards, which only Kafka's partition has."""
+    """Run the kind of mutation that the request selects: rules, guards, or hazards of Kafka's partition."""
     if request.rules and request.selection.source is not None:
         from elrcheck.mutation.rule_run import run_model_rules
 

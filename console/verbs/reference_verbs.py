@@ -25,10 +25,10 @@ def list_(
     shell: Shell,
     kind: Annotated[str, Option(metavar="|".join(KINDS), choices=KINDS, argument=True)],
     by_version: Annotated[
-        bool, Option("Of findings: what was shown in which release of Kafka, and how to repeat it.")
+        bool, Option("Findings only: what was shown in which release of Kafka, and how to repeat it.")
     ] = False,
     kafka: Annotated[
-        str | None, Option("Of findings: those shown in this release, losses on brokers first.", metavar="VERSION")
+        str | None, Option("Findings only: those shown in this release, losses on brokers first.", metavar="VERSION")
     ] = None,
     model: ModelFile = None,
     patch: PatchFile = None,
@@ -112,7 +112,7 @@ def show(
     """Show everything known about one name.
 
     NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
-    replayed; the exit code is 1 when the model contradicts it. `show config` is `elrcheck config`.
+    replayed; exits with 1 when the model contradicts it. `show config` is `elrcheck config`.
     """
     from elrcheck.catalogue.lookup import find
 
@@ -140,10 +140,10 @@ def scenario(
     run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of its runs.")] = None,
     form: Form = "text",
 ) -> ExitCode | None:
-    """Tell a scenario, and what each variant makes of it.
+    """Show a scenario, and how it ends in each variant.
 
-    NAME is an id such as E-6, or a TOML file. The story is replayed in the model; the exit code is 1 when
-    the model contradicts it. Without a name, the scenarios are listed.
+    NAME is an id such as E-6, or a TOML file. Replays the story in the model, and exits with 1 when the model
+    contradicts it. Without a name, lists the scenarios.
     """
     if name is None:
         if run_dir is not None:
@@ -199,12 +199,12 @@ def what_if(
         format_option("Format of an answer: json, a line for each; text for people, also when a person types."),
     ] = None,
 ) -> ExitCode:
-    """Answer what the controller would do (JSON on stdin).
+    """Decide controller requests (JSON on stdin).
 
     Reads JSON objects, one after the other, and answers each as soon as its end is read.  Stops at the first
     object that it cannot answer, after printing the answers before it.
 
-    Only `op` and the partition's `replicas` must be given; everything else is a healthy partition.
+    Only `op` and the partition's `replicas` are required; the defaults describe a healthy partition.
     """
     import json
 
@@ -227,7 +227,7 @@ def what_if(
             answers.clear()
 
     def questions() -> Iterator[bytes]:
-        """Yield the questions; those that are there together are answered together."""
+        """Yield the questions; those that arrive together are answered together."""
         for piece in shell.lines():
             yield piece
             write_answers()

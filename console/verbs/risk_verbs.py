@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @verb(requests="kafka_requests", formats=MEASURED_CASES, of_kafka=True)
 def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
-    """Say what is known to lose data with your release and topics.
+    """List the findings known to lose data with your release and topics.
 
-    Names the findings that were shown in this release and that the settings allow, those that lost
-    acknowledged records on brokers first: what has to happen, how far it was shown, and what to do.  A
-    metadata log or a running cluster is audited besides.  Nothing is searched: `risk` does that.
+    Lists the findings that were shown in this release and that the settings allow, those that lost
+    acknowledged records on brokers first: what has to happen, how far it was shown, and what to do.
+    Audits a metadata log or a running cluster too.  Searches nothing: `risk` does that.
     """
     from elrcheck.kafka.assess.assess import run_assess
 
@@ -30,7 +30,7 @@ def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
 def risk(
     shell: Shell, request: RiskRequest, output: Output, describe: Describe = None, compare: Compare = ()
 ) -> ExitCode:
-    """Tell after which events a topic can lose data.
+    """Find the events after which a topic can lose data.
 
     Searches the model of a release for the smallest sets of events after which an acknowledged record is
     lost, or the partition stays without a leader although all replicas are up.  Each comes with its story,

@@ -95,7 +95,7 @@ def coverage(
     folder: Folder = RUNS,
     strict: Annotated[bool, Option("Exit with 1 if no run covers some action or witness.")] = False,
 ) -> ExitCode:
-    """Combined coverage of runs: actions that never fired, witnesses that no run reached.
+    """Combine the coverage of runs: actions that never fired, witnesses that no run reached.
 
     RUN is a run folder, FILE a JSON report of `check` or `mutate --guards`; by default all runs in --folder
     count.
@@ -116,7 +116,7 @@ def _row(run: StoredRun) -> tuple[str, ...]:
 
 
 def _what(run: StoredRun) -> str:
-    """Short description of the run's state and its findings."""
+    """Return a short description of the run's state and its findings."""
     parts = [f"damaged: {run.trouble}"] if run.trouble else []
     if run.kind == "resumable":
         parts.append(f"resumable at depth {run.depth}, {run.states:,} states")
@@ -137,7 +137,7 @@ def _age(seconds: float) -> str:
 
 
 def _size(number: int) -> str:
-    """Bytes, in units of 1024."""
+    """Return a number of bytes in units of 1024."""
     if number < 1024:
         return f"{number} B"
     return f"{number / 1024:,.0f} KiB" if number < 2**20 else f"{number / 2**20:,.1f} MiB"

@@ -61,8 +61,8 @@ def simulate(shell: Shell, request: SimulateRequest, output: Output) -> ExitCode
     """Walk at random through a scope too large to explore.
 
     Exits with 1 when a walk violates a property, else with 3: walks cannot show that a property holds. The
-    same seed gives the same walks, with any number of workers. --guided remembers the states it has met and
-    finds what needs many steps in far fewer states, with one worker.
+    same seed gives the same walks, with any number of workers. --guided remembers the states it has visited
+    and reaches deep violations in far fewer states, with one worker.
     """
     from elrcheck.commands.simulate import run_simulate
 
@@ -73,7 +73,7 @@ def simulate(shell: Shell, request: SimulateRequest, output: Output) -> ExitCode
 def explore(shell: Shell, request: ExploreRequest, output: Output) -> ExitCode:
     """Describe a scope: levels, steps, actions, values.
 
-    Gives no verdict: the exit code is 0 when all states were explored, even if the graph marks violations.
+    Gives no verdict: exits with 0 when all states were explored, even if the graph marks violations.
     """
     from elrcheck.commands.explore import run_explore
 

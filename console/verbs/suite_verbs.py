@@ -18,8 +18,8 @@ def suite(shell: Shell, request: SuiteRequest, output: Output) -> ExitCode:
     """Check small configurations that combine operations with faults.
 
     Every violation must have its explanation in the suite, and every explanation its violation; otherwise the
-    exit code is 1. A configuration that does not reach a required witness shows nothing, and fails too. So
-    does one whose exact counts are not those that were recorded of the suites of its model.
+    exit code is 1. A configuration also fails if it does not reach a required witness, and so shows nothing, or
+    if its exact counts differ from the recorded ones.
     """
     from elrcheck.checking.suite.suite import run_suite
 

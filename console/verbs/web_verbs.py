@@ -35,8 +35,8 @@ def web(
 ) -> ExitCode:
     """Explore a scope in the browser: click actions, see the state, run to a violation.
 
-    Prints the address of the page and serves it until Ctrl-C (exit code 130). Only this machine can reach it,
-    and it reaches no other. The address of a state holds the whole path to it.
+    Prints the address of the page and serves it until Ctrl-C (exit code 130). Only this machine can reach the
+    page, and the page loads nothing from elsewhere. The address of a state holds the whole path to it.
     """
     from elrcheck.commands.web.web import WebRequest, run_web
     from elrcheck.console.selection_options import selection_of_trace
@@ -51,8 +51,8 @@ def web(
 def repl(shell: Shell, *, selection: Selection) -> ExitCode:
     """Open Python with a walk through the model.
 
-    `walk` begins in the initial state; `walk.step("Fence(1)")` returns a longer one, and an action that is not enabled
-    is refused with its guard. Python that is piped in is run like a file.
+    `walk` begins in the initial state; `walk.step("Fence(1)")` returns a longer one, and refuses an action that is not
+    enabled, naming its guard. Code piped to stdin runs like a file.
     """
     from elrcheck.api.model_walk import walk_from
     from elrcheck.console.python_console import run_console

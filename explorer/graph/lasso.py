@@ -27,7 +27,7 @@ def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair
     lasso = replayed.followed
     assert lasso.loop is not None
     if replayed.beyond is not None:
-        raise ReplayError(f"step {replayed.beyond} of the lasso is no step of the model within its bound")
+        raise ReplayError(f"step {replayed.beyond} of the lasso is not a step of the model within its bound")
     _check_wait(plain, fn, waiting.args, lasso.states, waiting.lasso.waits)
     cycle, taken = lasso.visited[lasso.loop :], lasso.labels[lasso.loop :]
     for step in fair:

@@ -258,7 +258,7 @@ class _Choices:
         name, _, member = value.partition(".")
         kind = self._names(action)[name]
         if not isinstance(kind, type) or not issubclass(kind, enum.Enum):
-            raise ValueError(f"{name} is no enum")
+            raise ValueError(f"{name} is not an enum")
         return kind[member]
 
     def _names(self, action: str) -> Mapping[str, object]:

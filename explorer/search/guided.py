@@ -117,7 +117,7 @@ class Guided:
                 self._round()
                 continue
             else:
-                reason = f"no state left to meet within --depth {self.depth}"
+                reason = f"no unvisited state within --depth {self.depth}"
             return self._result(time.perf_counter() - started, reason)
 
     # -- a round

@@ -370,5 +370,5 @@ def damaged(place: Path | str, why: str) -> UsageFault:
         "checkpoint-damaged",
         f"a file of the checkpoint is damaged: {why}",
         where=str(place),
-        help="nothing was changed; restore the file, or start over without --resume",
+        help="no file was changed; restore it, or start over without --resume",
     )

@@ -1,1 +1,1 @@
-"""`assess`: what is known about the losses of a release with these settings, and what a log of it shows."""
+"""`assess`: the known losses of a release with these settings, and the signs of them in a log."""

@@ -1,4 +1,4 @@
-"""`elrcheck assess`: what is known to lose data with these settings, and what a log or a cluster shows of it."""
+"""`elrcheck assess`: the findings known to lose data with these settings, and their signs in a log or a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport, Nea
 
 
 def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
-    """Assess the settings of a release, topics, logs or a cluster; UsageFault if there is no release to ask about."""
+    """Assess the settings of a release, topics, logs or a cluster; UsageFault if no release is given or detected."""
     started = time.monotonic()
     audits = _audits(request, progress)
     question, notes = _question(request, audits)
@@ -49,7 +49,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
 
 
 def _audits(request: AssessRequest, progress: Progress) -> list[AuditReport]:
-    """Audit the logs, and the cluster, as far as they were given."""
+    """Audit the logs and the cluster that the request names, if any."""
     questions = []
     if request.logs:
         questions.append(AuditRequest(request.logs))
@@ -63,7 +63,7 @@ def _names(audit: AuditReport) -> list[str]:
 
 
 def _invisible(audits: Sequence[AuditReport]) -> list[InvisibleFinding]:
-    """Return what no audit can see."""
+    """Return the findings that no audit can see."""
     in_each = [frozenset(each.finding for each in audit.invisible) for audit in audits]
     return [each for audit in audits[:1] for each in audit.invisible if all(each.finding in one for one in in_each)]
 
@@ -78,7 +78,7 @@ def _near(request: AssessRequest, progress: Progress) -> tuple[tuple[NearMisses,
 
 
 def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[RiskRequest, tuple[str, ...]]:
-    """Return the settings that are asked about, with what is to be said about them.
+    """Return the settings to assess, with notes on them.
 
     A live cluster, or the registrations in a log, say the release; both say whether ELR is on.
     """
@@ -86,7 +86,7 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
     lines = {each.kafka: each.or_later for each in audited if each.kafka}
     if not request.kafka and len(lines) != 1:
         seen = f"they are of {' and '.join(sorted(lines))}: " if lines else ""
-        raise UsageFault("usage-missing", "of which release of Kafka?", help=f"{seen}give --kafka, such as --kafka 4.1")
+        raise UsageFault("usage-missing", "which release of Kafka?", help=f"{seen}give --kafka, such as --kafka 4.1")
     kafka = request.kafka or next(iter(lines))
     notes: tuple[str, ...] = ()
     if not request.kafka and lines[kafka]:

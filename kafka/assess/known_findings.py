@@ -1,4 +1,4 @@
-"""The findings that apply to a release and its settings, from what is on record; nothing is searched."""
+"""The recorded findings that apply to a release and its settings; searches nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRONGEST_FIRST: tuple[Level, ...] = ("brokers", "classes", "model")
 
 
 class KnownFindings:
-    """What is recorded of every finding. Reading all of it takes most of a second, so it is done once."""
+    """The records of every finding. Reading them takes most of a second, so they are read once."""
 
     def __init__(self) -> None:
         self._findings = packaged_findings()
@@ -30,7 +30,7 @@ class KnownFindings:
     def shown_in(self, release: str) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in a release, the worst first.
 
-        Losses come before outages, and what was seen on brokers before what only classes or the model show.
+        Losses come before outages, and findings seen on brokers before those shown only on classes or in the model.
         """
         every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
         return tuple(sorted(every, key=lambda each: (each.severity != "loss", STRONGEST_FIRST.index(each.level))))

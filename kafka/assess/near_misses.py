@@ -1,8 +1,8 @@
-"""Near misses of a metadata log: what came close to a loss, whether or not one followed.
+"""Near misses in a metadata log: situations close to a loss, whether or not one followed.
 
-Three are looked for. A leader loses its leadership and soon leads again without a restart, as F-51 needs. The ISR has
-fewer members than min.insync.replicas asks for. A broker is in the ELR, so it counts as complete, while it is fenced,
-stopping or not registered. None of them is wrong by itself, and a flag of the audit stands apart.
+There are three kinds. A leader loses its leadership and soon leads again without a restart, as F-51 needs. The ISR
+has fewer members than min.insync.replicas. A broker is in the ELR, so it counts as complete, while it is fenced,
+stopping or not registered. None of them is wrong by itself, and none is a flag of the audit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OF_SETTINGS = frozenset({"CONFIG_RECORD", "FEATURE_LEVEL_RECORD"})
 
 
 class LastLed(NamedTuple):
-    """When a broker lost the leadership. registered: the epoch of its registration then."""
+    """The moment at which a broker lost the leadership. registered: the epoch of its registration then."""
 
     registered: int
     offset: int
@@ -47,7 +47,7 @@ class LastLed(NamedTuple):
 
 
 class NearMissWatch:
-    """Watches one log. `near` has what was seen so far, in the order of the log."""
+    """Watches one log. `near` has the near misses so far, in the order of the log."""
 
     def __init__(self, log: str) -> None:
         self.near: list[NearMiss] = []
@@ -167,7 +167,7 @@ KINDS: tuple[NearMissKind, ...] = ("leader-returned", *CONDITIONS)
 
 
 def near_misses(paths: Sequence[Path | str], interrupted: Callable[[], bool]) -> tuple[NearMisses, ...]:
-    """Return the near misses of every log that the paths make, kind by kind, in the order of the log."""
+    """Return the near misses of every log under the paths, by kind, in the order of the log."""
     near: list[NearMiss] = []
     for log in logs_of([Path(path) for path in paths]):
         if interrupted():

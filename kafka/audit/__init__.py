@@ -1,1 +1,1 @@
-"""`elrcheck audit`: what the metadata log of a real cluster says about its partitions."""
+"""`elrcheck audit`: checks the partitions in the metadata log of a real cluster."""

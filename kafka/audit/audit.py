@@ -21,9 +21,9 @@ from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
 
 SECONDS = 0.5
-"""Between two reports of progress."""
+"""Seconds between two reports of progress."""
 STEPS = 256
-"""Between two looks at the clock."""
+"""Items between two looks at the clock."""
 WORTH_PROCESSES = 1 << 26
 """Size of logs in bytes from which several processes are used, if their number is left open."""
 MANY_PROCESSORS = 4
@@ -31,7 +31,7 @@ MANY_PROCESSORS = 4
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
-    """Audit every log that the paths make, or a cluster; raise UsageFault if there is nothing to read.
+    """Audit every log under the paths, or a cluster; raise UsageFault if there is nothing to read.
 
     After an interruption the report has what was read until then.
     """
@@ -62,7 +62,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
 
 
 def _workers(requested: int | None, size: int) -> int:
-    """Return the number of processes. Each learns by itself what is harmless, so two are no faster than one."""
+    """Return the number of processes. Each learns the harmless changes anew, so two are no faster than one."""
     if requested is not None:
         return requested
     processors = os.cpu_count() or 1
@@ -72,7 +72,7 @@ def _workers(requested: int | None, size: int) -> int:
 def _by_one(
     logs: Sequence[MetadataLog], repairs: Repairs, meter: _RecordMeter, interrupted: Interrupts
 ) -> list[LogFindings]:
-    """Return what this process finds in the logs, one after the other."""
+    """Return the findings of this process in the logs, one after the other."""
     findings: list[LogFindings] = []
     for number, log in enumerate(logs, 1):
         meter.log(number, log)
@@ -91,7 +91,7 @@ def _by_one(
 def _by_processes(
     logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _RecordMeter, interrupted: Interrupts
 ) -> list[LogFindings]:
-    """Return what several processes find, each in its share of the partitions."""
+    """Return the findings of several processes, each for its share of the partitions."""
     from elrcheck.kafka.audit.audit_crew import Crew
 
     findings: list[LogFindings] = []
@@ -117,11 +117,11 @@ def _local(path: Path | str) -> Path:
     if isinstance(path, Path):
         return path
     help = "use --engine spark, or copy the files to this machine"
-    raise UsageFault("log-unreadable", "this is no path of this machine", where=path, help=help)
+    raise UsageFault("log-unreadable", "this is not a path on this machine", where=path, help=help)
 
 
 class _RecordMeter:
-    """Reports how far the audit is, at most twice a second."""
+    """Reports the progress of the audit, at most twice a second."""
 
     def __init__(self, logs: Sequence[MetadataLog], progress: Progress, started: float) -> None:
         self.count = len(logs)
@@ -147,7 +147,7 @@ class _RecordMeter:
         self.flags = sum(len(each.flags) for each in findings)
 
     def read(self, last: Applied | LogEntry | RecordRun, records: int, flags: int) -> None:
-        """Report what was read of this log so far, if the last report is old enough."""
+        """Report how much of this log has been read, at most twice a second."""
         self.steps += 1
         if self.steps % STEPS:
             return

@@ -1,7 +1,7 @@
-"""Processes that judge the partitions of a log together, each its share (`shares.py`).
+"""Processes that each judge a share of the partitions of a log (`shares.py`).
 
-This process reads the log and checks it; every record goes to all of them, and each picks its own. Their
-findings are added as those of the buckets of an audit on Spark are.
+This process reads and checks the log and sends every record to all of them; each picks its own. Their findings are
+added up like those of the buckets of an audit on Spark.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.shares import EVERY, Share
 
 MOST_RECORDS = 1 << 13
-"""Records after which a message is sent."""
+"""Records in a message."""
 WAITING = 4
-"""Messages that a process has received and not looked at."""
+"""Messages that a process may have received and not processed."""
 
 
 class Crew:
-    """The processes. `flags`: how many flags they have raised so far."""
+    """The processes. flags: the number of flags that they have raised so far."""
 
     def __init__(self, count: int, repairs: Repairs = NONE) -> None:
         self.count, self.repairs = count, repairs
@@ -73,7 +73,7 @@ class Crew:
     def _spread(
         self, items: Iterable[Item], interrupted: Callable[[], bool], read: Callable[[Item], None]
     ) -> Iterator[Item]:
-        """Return the items, which all processes get as well, many at a time."""
+        """Yield the items, after sending them to all processes in batches."""
         waiting: list[Item] = []
         records = 0
         for item in items:

@@ -1,6 +1,6 @@
 """`elrcheck audit --engine spark`: files of any storage that Spark reads, cut and judged by its tasks.
 
-The report is that of the other engine, apart from the time it took. Of each log the driver keeps only what is
+The report equals that of the local engine, apart from the time. From each log the driver keeps only the records
 about the cluster: brokers, topics, features, settings, transactions (`spark_tasks.py`).
 """
 
@@ -179,7 +179,7 @@ class SparkAudit(AuditTasks):
         return answer
 
     def _frame(self, places: Sequence[FilePlace]) -> DataFrame:
-        """Return a frame of files for the tasks: those with a path are opened there, Spark reads the others."""
+        """Return a frame of files for the tasks, which open those with a path; Spark reads the others."""
         near = [(*place, None) for place in places if self.listed[place[2]].uri is None]
         context = self.session.sparkContext
         frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)

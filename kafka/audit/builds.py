@@ -1,8 +1,8 @@
 """The builds of Kafka that a cluster may run: the releases that its brokers show, and patches.
 
-`audit --repaired F-28` says that the build has the patch of a finding. Its records are then explained by the
-rules with that repair as well, and signs that the patch makes harmless are not flagged. A record that a build
-with the patch never writes is still flagged: the patch is missing, or came later.
+`audit --repaired F-28` says that the build includes the patch of a finding. Then the repaired rules may explain its
+records too, and signs that the patch makes harmless are not flagged. A record that a build with the patch never
+writes is still flagged: the patch is missing, or came later.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def line_of(level: int) -> str:
 
 
 def is_newest(level: int) -> bool:
-    """Return whether that line is the newest, which stands for all that follow it."""
+    """Return whether that line is the newest, which also stands for later ones."""
     return line_of(level) == NEWEST
 
 
@@ -58,7 +58,7 @@ class Repairs:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Repairs:
-        """Return the repairs with these names; raise UsageFault if one is no finding or has no patch."""
+        """Return the repairs with these names; raise UsageFault if one is not a finding or has no patch."""
         findings = tuple(dict.fromkeys(name.upper() for name in names))
         return cls(findings, tuple(pair for finding in findings for pair in _knobs(finding)))
 
@@ -67,7 +67,7 @@ class Repairs:
         return RULES[rule].harmless_if_repaired and RULES[rule].hazard in self.findings
 
     def reported(self, live: bool = False) -> tuple[AuditRepair, ...]:
-        """Return the repairs for the report. live: a running cluster was audited, whose next steps are judged too."""
+        """Return the repairs for the report. live: the audit of a running cluster, which judges next steps too."""
         rules = [rule for rule in RULES.values() if live or rule.name not in NEXT_STEPS]
         harmless = [rule for rule in rules if self.harmless(rule.name)]
         return tuple(
@@ -81,7 +81,7 @@ NONE = Repairs()
 
 @lru_cache
 def with_repairs(released: tuple[Config, ...], knobs: Knobs) -> tuple[Config, ...]:
-    """Return variants of releases, and the same with the repairs: a log may begin before the build had them."""
+    """Return variants of releases, without and with the repairs: a log may begin before the build had them."""
     repaired = [replace(config, **dict(knobs)) for config in released] if knobs else []
     return (*released, *repaired)
 
@@ -90,6 +90,6 @@ def _knobs(finding: str) -> Sequence[tuple[str, Any]]:
     finding_page = find_finding(finding)
     if finding_page.patch is None:
         help = "--repaired names findings whose page has a patch"
-        raise UsageFault("no-patch", f"{finding} has no patch that a build could have", help=help)
+        raise UsageFault("no-patch", f"{finding} has no patch that a build could contain", help=help)
     controls = [run.control.knobs for run in finding_page.runs if run.control is not None]
     return [(name, next(knobs[name] for knobs in controls if name in knobs)) for name in finding_page.patch.knobs]

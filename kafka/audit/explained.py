@@ -1,12 +1,12 @@
-"""The event of the controller that wrote a record: the model decides about every one that could have.
+"""Finds the event of the controller that wrote a record: the model decides every event that could have.
 
-`decide` takes what the controller knew and returns the partition afterwards. A record is explained if some
-event, in some release that may have written it, results in exactly the partition that the record leads to:
-members, leader, replicas being added and removed, recovery state, and both epochs. No rule of the protocol is
-written here, only the questions.
+`decide` takes the state of the controller and returns the partition after the event. A record is explained if some
+event, in some release that may have written it, results in exactly the partition after the record: members, leader,
+replicas being added and removed, recovery state, and both epochs. This file has no rule of the protocol, only the
+questions.
 
-Brokers are numbered from 0 in ascending order, because a reassignment lists those to be removed that way;
-epochs count from the record. So the same few questions come up again and again, and their answers are cached.
+Brokers are numbered from 0 in ascending order, because a reassignment lists removed ones in that order; epochs are
+relative to the record. So the same few questions recur, and their answers are cached.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class RecordQuestion:
 class Explanation(NamedTuple):
     """The event that explains a record.
 
-    event: in words; None if no event does. nearest: the event whose result is most like the record. differs: the
-    fields that differ from it, as (name, value in the record, value by the rule).
+    event: in words; None if no event explains it. nearest: the event whose result is closest to the record. differs:
+    the fields that differ from it, as (name, value in the record, value by the rule).
     """
 
     event: str | None
@@ -86,7 +86,7 @@ class Explanation(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def explain(question: RecordQuestion) -> Explanation | None:
-    """Return what explains the record; None if the model has no value for something in it."""
+    """Return the explanation of the record; None if it holds a value that the model cannot represent."""
     try:
         after = partition_of(question.after)
         befores = [] if question.before is None else [partition_of(question.before)]
@@ -128,7 +128,7 @@ def _configs(question: RecordQuestion, befores: list[Partition], after: Partitio
 
     unclean.leader.election.enable may be set in a file of the controllers, which the log does not show. It
     matters only where the leader changes, or a reassignment is cancelled; the fix of F-20 only where a member
-    is no replica any more. A cluster may run that fix before a release has it.
+    is not a replica any more. A cluster may run that fix before a release has it.
     """
     elects = any(p.leader != after.leader or is_reassigning(p) for p in befores)
     leaves = any(not p.isr | p.elr <= frozenset(after.replicas) for p in befores)
@@ -245,7 +245,7 @@ class BrokerNumbers:
         )
 
     def text(self, words: str) -> str:
-        """Return words with the id of the first broker for `{0}`, and so on; behind the last is another one."""
+        """Return words with the id of the first broker for `{0}`, and so on; after the last comes another broker."""
         return words.format(*self.ids, "another")
 
     def value(self, name: str, value: object, base: StoredPartition) -> str:

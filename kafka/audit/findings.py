@@ -24,7 +24,7 @@ ORDER = {name: number for number, name in enumerate(RULES)}
 
 @dataclass
 class RecordShares:
-    """Numbers of records of partitions: explained by an event, not explained, and not asked about."""
+    """Numbers of partition records: explained by an event, unexplained, and not checked."""
 
     explained: int = 0
     unexplained: int = 0
@@ -33,7 +33,7 @@ class RecordShares:
 
 @dataclass(frozen=True)
 class ClusterAtEnd:
-    """What a log says about the cluster at its end: levels of features, 0 if no record sets one, and brokers.
+    """The cluster at the end of a log: levels of features, 0 if no record sets one, and brokers.
 
     supports: the highest metadata.version that a broker supports, which tells its release.
     """
@@ -55,7 +55,7 @@ class ClusterAtEnd:
 
 @dataclass
 class LogFindings:
-    """Of one log, or of some of its partitions. partitions: how many there are at its end."""
+    """The findings in one log, or in some of its partitions. partitions: their number at its end."""
 
     log: MetadataLog
     read: ReadSoFar

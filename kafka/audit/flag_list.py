@@ -1,4 +1,4 @@
-"""The flags of one log, and which of them are open: those whose partition still breaks the rule."""
+"""The flags of one log; a flag is open while its partition still breaks the rule."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FlagList:
     def update(
         self, key: PartitionKey, topic: str, signs: Iterable[Sign], place: RecordPlace | None, offset: int
     ) -> None:
-        """Raise what is newly wrong with a partition, and end what is right again.
+        """Raise flags for rules that a partition newly breaks, and close those of rules that hold again.
 
         place: of the record that changed it; None if nothing new can be wrong. offset: at which conditions end.
         """
@@ -95,7 +95,7 @@ def flag_of(sign: Sign, place: RecordPlace, log: str, topic: str, partition: int
 
 
 def time_of(milliseconds: int) -> str:
-    """Return a time of the log in UTC, or the number itself if no calendar has it."""
+    """Return a time of the log in UTC, or the number itself if it is out of range."""
     try:
         moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (OverflowError, OSError, ValueError):

@@ -27,14 +27,14 @@ from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.state import configured_min_isr
 
 UNREAD_FOR = 15_000
-"""Milliseconds for which a leader may not have read a record of the metadata log."""
+"""Milliseconds that a leader may need to read a record of the metadata log."""
 
 Sign: TypeAlias = tuple[str, str]
 """The name of a rule, and the message of its flag."""
 
 
 def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], knobs: Knobs = ()) -> Iterator[Sign]:
-    """Yield what is wrong with a partition as it is now. ghosts: those of `EventSigns`."""
+    """Yield the signs in the present state of a partition. ghosts: those of `EventSigns`."""
     p = state.partitions[key].shape.lists
     if ghosts:
         away = not ghosts <= frozenset(p.replicas)
@@ -71,7 +71,7 @@ def _last_known_outside(p: KafkaPartition) -> list[int]:
 
 
 def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, elr: bool) -> Iterator[Sign]:
-    """Yield a property that does not hold, under the name of the finding that explains it, if there is one."""
+    """Yield a property that does not hold, named after the finding that explains it, if any."""
     if ghosts and (ident, conjunct) in (("P-12", "elr"), ("P-11", "below_min_isr")):
         return  # elr-outside-replicas says so
     outside = ident in ("P-18", "P-19") or (ident, conjunct) == ("P-12", "last_known_elr")
@@ -91,13 +91,13 @@ def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, e
 SAYS: Mapping[str, str] = {
     "P-10": "a broker is in the ISR and in the ELR",
     "P-11": "the ELR is not empty while the ISR has min.insync.replicas members",
-    "P-12": "ISR, ELR or LastKnownELR names a broker that is no replica",
+    "P-12": "ISR, ELR or LastKnownELR names a broker that is not a replica",
     "P-17": "the leader is not in the ISR",
     "P-18": "with ELR on, either the leader or the ISR is there without the other",
     "P-19": "a member of the ISR is fenced, shutting down or not registered",
     "P-20": "no leader while an eligible replica is active",
 }
-"""The message of each property that does not hold."""
+"""The message for each broken property."""
 
 
 class RaisedMinIsr(NamedTuple):
@@ -120,11 +120,11 @@ class EventSigns:
     """Signs that leave no trace in the state. `signs_of` must be called with every record, in order."""
 
     left: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
-    """Members of the ELR that were no replicas for a time while they were in it."""
+    """Members of the ELR that ceased to be replicas for a time while they were in it."""
     min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
     """The settings before this batch."""
     brokers: dict[int, StoredBroker] = field(default_factory=dict)
-    """As they were before this batch."""
+    """The brokers before this batch."""
     attentive: int = -1
     """The time until which every record must be looked at, because min.insync.replicas was raised."""
     _raised: dict[tuple[int, str], RaisedMinIsr] = field(default_factory=dict)
@@ -135,9 +135,9 @@ class EventSigns:
     """By the id of a topic: brokers that a cleared ELR had, with the number of the partition."""
 
     def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, PartitionKey, Sign]]:
-        """Yield the signs that depend on the end of the batch, which has come.
+        """Yield the signs that depend on the state at the end of the batch; call it there.
 
-        A broker may be fenced behind the record that drops it, and leave the ISR behind the one that registers it.
+        A broker may be fenced after the record that drops it, and leave the ISR after the one that registers it.
         """
         pending, self._pending = self._pending, []
         for applied, key, sign_at_end in pending:
@@ -211,7 +211,7 @@ class EventSigns:
                         self._pending.append(PendingSign(applied, key, sign))
 
     def _note_assigned(self, changed: PartitionChanged, state: ClusterState) -> None:
-        """Note that a fenced broker names other directories: it is starting, and not registered anew yet."""
+        """Note that a fenced broker names other directories: it is starting, and has not registered again yet."""
         assert changed.before is not None and changed.after is not None
         now = dict(changed.after.shape.home.pairs)
         for broker, directory in changed.before.shape.home.pairs:
@@ -235,9 +235,9 @@ class EventSigns:
             self._pending.append(PendingSign(applied, key, sign))
 
     def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
-        """Yield the sign of a deleted topic of which the controller's index of ELR members keeps brokers (F-64).
+        """Yield the sign of a deleted topic whose brokers stay in the controller's index of ELR members (F-64).
 
-        ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) takes out those
+        ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) removes only those
         that are in an ELR then.
         """
         cleared = self._cleared.pop(applied.record.fields["topicId"], {})
@@ -256,7 +256,7 @@ class EventSigns:
     ) -> None:
         """Note that members are dropped and stay eligible by a value that the leader may not have read.
 
-        The leader waits only for the rest of the ISR as long as that suffices by the old value (F-53; F-24 if
+        Until it has, the leader waits only for the rest of the ISR if that satisfies the old value (F-53; F-24 if
         brokers are fenced).
         """
         if applied.time > self.attentive:
@@ -312,7 +312,7 @@ class EventSigns:
 
 
 def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: ClusterState) -> Sign | None:
-    """Return the sign of a broker that is registered anew, unfenced before, and still in the ISR.
+    """Return the sign of a broker that registers again without having been fenced, and stays in the ISR.
 
     beside: the ISR had other members as well.
     """
@@ -325,7 +325,7 @@ def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: Clus
 
 
 def _registered_without_directory(key: PartitionKey, broker: int, directory: str, state: ClusterState) -> Sign | None:
-    """Return the sign of a broker that is registered anew without its replica's directory and stays eligible."""
+    """Return the sign of a broker that registers again without its replica's directory and stays eligible."""
     p = _lists_of(state, key)
     if p is None or broker not in (*p.isr, *p.elr):
         return None
@@ -334,7 +334,7 @@ def _registered_without_directory(key: PartitionKey, broker: int, directory: str
 
 
 def _raised_while_dropping(dropped: tuple[int, ...], message: str, state: ClusterState) -> Sign:
-    """Return the sign of members that were dropped, by the leader if they are all active, else by the controller."""
+    """Return the sign of dropped members: dropped by the leader if all are active, else by the controller."""
     brokers = [state.brokers.get(broker) for broker in dropped]
     by_leader = all(broker and not broker.fenced and not broker.in_controlled_shutdown for broker in brokers)
     return "raised-while-shrinking" if by_leader else "raised-while-fencing", message

@@ -1,7 +1,7 @@
 """The properties of the model, applied to a stored partition: those that need only what the controller knows.
 
-No property is written here. A stored partition with the brokers it names becomes a state of the model, in
-which brokers are numbered from 0; the same small states come up again and again, so judgements are cached.
+This file states no property. A stored partition with the brokers it names becomes a state of the model, with
+brokers numbered from 0; the same small states recur, so judgements are cached.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ONLY_WITH_ELR = ("P-11", "P-19")
 which the log does not tell. P-19: before 4.0 a broker that registered again stayed in the ISR, fenced
 (KAFKA-18106, C-26), and the log does not tell which release wrote it."""
 VARIANT = "code_4_3"
-"""The properties ask a variant only whether it still elects from a stored ELR while the feature is off."""
+"""Any variant: the properties depend only on whether it elects from a stored ELR while the feature is off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class BrokenProperty:
 
 
 def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
-    """Return what is configured for a topic, as settings of the model."""
+    """Return the configuration of a topic as settings of the model."""
     return _settings(*min_isr_in(min_isr, topic), elr, brokers)
 
 
@@ -83,7 +83,7 @@ def broken_of(state: ClusterState, key: PartitionKey, knobs: Knobs = ()) -> tupl
 
 
 def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
-    """Return the partition with numbers for brokers, without epochs, which no property looks at."""
+    """Return the partition with numbers for brokers, without epochs, which no property uses."""
 
     def members(ids: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(number[broker] for broker in ids))

@@ -1,4 +1,4 @@
-"""A broker that a partition names: what the metadata log says of it, and the model's registration for it."""
+"""A broker that a partition names: its state in the metadata log, and the model's registration for it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class KnownBroker(NamedTuple):
 def known_brokers(
     ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
 ) -> tuple[KnownBroker, ...]:
-    """Return what is known of these brokers, each with the log directory of its replica of the partition."""
+    """Return these brokers, each with the log directory of its replica of the partition."""
     directories = dict(stored.shape.home.pairs)
     return tuple([known_broker(brokers.get(broker), directories.get(broker, UNASSIGNED)) for broker in ids])
 
 
 def known_broker(broker: StoredBroker | None, directory: str) -> KnownBroker:
-    """Return what is known of a broker whose replica is in this directory; broker: None if it is not registered."""
+    """Return a broker whose replica is in this directory; broker: None if it is not registered."""
     if broker is None:
         return KnownBroker()
     return KnownBroker(True, broker.fenced, broker.in_controlled_shutdown, broker.has_online(directory))

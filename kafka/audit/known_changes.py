@@ -1,13 +1,13 @@
-"""Records of partitions that are applied at once, because one like them was judged harmless before.
+"""Fast path: applies a partition record unjudged if an identical change was judged harmless before.
 
 Nearly every record of a log moves a partition from one sound state to another, in a way that some event of the
-controller explains. What the audit has to say of such a record depends on a question in which no broker has an
-id: the pattern of the partition (`partition_shapes.py`), what the record says with places instead of brokers,
-what is known of these brokers now and before the batch, and the settings of the topic and the cluster. So a
-question is asked once, and the next record with the same question is only applied.
+controller explains. The verdict on such a record depends only on a question without broker ids: the pattern of the
+partition (`partition_shapes.py`), the record's content with places instead of brokers, the state of these brokers
+now and before the batch, and the settings of the topic and the cluster. So each question is answered once, and the
+next record with the same question is only applied.
 
-Epochs are no part of a question: an explanation uses their differences, and properties do not look at them.
-The order of ids is: places ascend with them, as the numbers do by which a record is explained (`explained.py`).
+Epochs are not part of a question: an explanation uses their differences, and properties do not use them. The order
+of ids is part of it: places ascend with ids, like the numbers by which a record is explained (`explained.py`).
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ topic. Without a record, the question is whether the partition is sound."""
 
 
 class OpenQuestion(NamedTuple):
-    """A record that was not applied, because the answer to its question is not known yet."""
+    """A record that was not applied, because its question has no answer yet."""
 
     offset: int
     question: ChangeQuestion
 
 
 class KnownChanges:
-    """Remembers which records of one log are harmless.
+    """Remembers the harmless changes in one log.
 
     check, signs and flags follow the same log. The records of a partition with an open flag, or with members of
     the ELR that were no replicas for a while, are never applied here.
@@ -76,7 +76,7 @@ class KnownChanges:
         """The partitions of this batch whose records were applied here, with the place of the last one."""
         self._candidate: OpenQuestion | None = None
         self._results: dict[ChangeQuestion, tuple[Pattern, int]] = {}
-        """What a harmless change leads to: the pattern, and the difference of the leader epochs."""
+        """The result of a harmless change: the pattern, and the difference of the leader epochs."""
         self._creations: set[ChangeQuestion] = set()
         self._sound: dict[ChangeQuestion, bool] = {}
         self._numbers: dict[object, int] = {}
@@ -188,7 +188,7 @@ class KnownChanges:
         return applied
 
     def end_batch(self) -> None:
-        """Begin a new batch, and forget everything if it has become too much."""
+        """Begin a new batch, and forget everything if the tables have become too large."""
         self._applied.clear()
         if max(map(len, (self._results, self._creations, self._sound, self._numbers))) > MOST_REMEMBERED:
             self._forget()
@@ -252,11 +252,11 @@ class KnownChanges:
             table.clear()
 
     def forget_topic(self, topic_id: str) -> None:
-        """Look again at a topic whose name or partition 0 may have changed."""
+        """Forget a topic whose name or partition 0 may have changed."""
         self._topics.pop(topic_id, None)
 
     def _facts_of(self, home: Home) -> int:
-        """Return the number of what is known of these brokers and of the cluster."""
+        """Return the number of the facts about these brokers and the cluster."""
         facts = self._homes.get(home)
         if facts is None:
             brokers = [self._brokers.get(pair) or self._broker(*pair) for pair in home.pairs]
@@ -271,7 +271,7 @@ class KnownChanges:
         return facts
 
     def _topic_of(self, key: PartitionKey) -> int:
-        """Return the number of what is known of the topic."""
+        """Return the number of the facts about the topic."""
         facts = self._topics.get(key.topic_id)
         if facts is None:
             assert self._state is not None
@@ -305,7 +305,7 @@ class KnownChanges:
 
 
 def _by_place(fields: Fields, home: Home) -> tuple[object, ...] | None:
-    """Return what a change says, with places instead of brokers; None if it names other brokers or directories."""
+    """Return a change with places instead of brokers; None if it names other brokers or directories."""
     if fields["directories"] is not None:
         return None
     place: Mapping[int, int] = home.place
@@ -322,7 +322,7 @@ def _by_place(fields: Fields, home: Home) -> tuple[object, ...] | None:
 
 
 def _keeps_size(before: StoredPartition, after: StoredPartition) -> bool:
-    """Return whether there are as many replicas as before, which other partitions of the topic depend on."""
+    """Return whether the number of replicas, on which other partitions of the topic depend, is unchanged."""
     return len(before.shape.lists.replicas) == len(after.shape.lists.replicas)
 
 

@@ -1,7 +1,7 @@
 """`elrcheck audit --bootstrap`: the partitions of a running cluster, judged as they are now.
 
-A snapshot is taken request by request while the cluster lives, so a partition may be seen between two
-records. Those that are flagged are requested again, and a flag stays only if it is raised again.
+A snapshot is taken request by request while the cluster runs, so a partition may be read between two records.
+Flagged partitions are requested again, and a flag stays only if it is raised again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
 
 PAUSE = 1.0
-"""Seconds until the second look."""
+"""Seconds until the second snapshot."""
 MOST_NAMED = 1000
-"""Topics that the second look names; it asks for all if there are more."""
+"""Topics that the second snapshot names; it requests all if there are more."""
 INTERVAL = 0.5
 """Seconds between two reports of progress."""
 
@@ -47,7 +47,7 @@ def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
 def audit_by(
     client: ClusterClient, bootstrap: str, progress: Progress, pause: float = PAUSE, repairs: Repairs = NONE
 ) -> AuditReport:
-    """Audit by a client that is connected. pause: seconds until the second look."""
+    """Audit through a connected client. pause: seconds until the second snapshot."""
     started = time.monotonic()
     name = f"kafka://{bootstrap}"
     progress.stage(f"asking {bootstrap}")
@@ -80,7 +80,7 @@ def _flags(snapshot: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[A
 
 
 def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[AuditFlag]:
-    """Return the flags of the second look that the first one raised too."""
+    """Return the flags of the second snapshot that the first one raised too."""
     raised = {(flag.topic, flag.partition, flag.rule) for flag in first}
     return [flag for flag in second if (flag.topic, flag.partition, flag.rule) in raised]
 

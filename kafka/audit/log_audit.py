@@ -1,8 +1,8 @@
 """One metadata log, followed from its first record to its last: its flags and its damage.
 
-A record is applied by `KnownChanges` if its like was judged harmless before. Any other is applied by itself:
-the model is asked which event explains it (`RecordCheck`), `EventSigns` looks for signs of findings, and after
-its batch the partitions that it changed, or may have, are judged.
+`KnownChanges` applies a record if an identical change was judged harmless before. Any other record is judged: the
+model looks for an event that explains it (`RecordCheck`), `EventSigns` looks for signs of findings, and after the
+batch the properties are evaluated on the partitions that it may have changed.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class LogAudit:
         self._check = RecordCheck(repairs.knobs)
         self.known_changes = KnownChanges(self._check, self._signs, self.flags)
         self._changed: dict[PartitionKey, RecordPlace] = {}
-        """In this batch: partitions that may have changed, and by which record."""
+        """Partitions that may have changed in this batch, with the record that changed each."""
         self._touched: dict[int, RecordPlace] = {}
-        """In this batch: brokers that may have changed, and by which record."""
+        """Brokers that may have changed in this batch, with the record that changed each."""
         self._last: Applied | RecordRun | None = None
         self._settled: ClusterState | None = None
 
     def run(self, items: Iterable[Item]) -> Iterator[Applied | RecordRun]:
-        """Read the log; pause after each step and yield what was read last."""
+        """Read the log; yield the last item read after each step."""
         with _rare_collections():
             yield from self._steps(items)
 
@@ -117,7 +117,7 @@ class LogAudit:
             self.known_changes.learn(state, applied)
 
     def _note_affected(self, applied: Applied, place: RecordPlace) -> None:
-        """Note the partitions whose judgement may change by a record about something else."""
+        """Note the partitions that a record about something else may affect."""
         for key, (run, number) in self.known_changes.hand_over().items():  # they count as changed by their own records
             earlier = self._changed.get(key)
             if earlier is None or earlier.offset < run.offsets[number]:
@@ -138,7 +138,7 @@ class LogAudit:
             self._changed.setdefault(key, place)
 
     def _affected(self) -> Iterable[PartitionKey]:
-        """Return the partitions that may be wrong now, or right again."""
+        """Return the partitions that may break a rule now, or satisfy it again."""
         state = self.history.state
         for broker, place in self._touched.items():
             for key in self.known_changes.unsound(state, broker):
@@ -146,7 +146,7 @@ class LogAudit:
         return self._changed
 
     def _judge(self, keys: Iterable[PartitionKey], offset: int = 0) -> None:
-        """Judge those of these partitions that break a rule, or did.
+        """Update the flags of these partitions.
 
         offset: at which a condition ends without a record, as when a snapshot lacks the partition.
         """
@@ -172,7 +172,7 @@ class LogAudit:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Search for reference cycles rarely: an audit makes many small objects and hardly any cycle."""
+    """Collect garbage rarely: an audit creates many small objects and hardly any cycle."""
     thresholds = gc.get_threshold()
     gc.set_threshold(ALLOCATIONS)
     try:

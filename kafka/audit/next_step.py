@@ -1,9 +1,9 @@
 """The findings from which a partition is one step away, by the model's rules.
 
-The model decides about each step, on the partition as it is now, by the variants that stand for the release:
-the reassignment under way is cancelled or completed, a setting is written, a broker is unregistered, the
-feature is switched. The resulting partition shows whether the finding begins. Steps that an operator may take
-with any healthy partition, such as a reassignment, are left out.
+The model decides each step on the present partition, in the variants of the release: the reassignment under way is
+cancelled or completed, a setting is written, a broker is unregistered, the feature is switched. The resulting
+partition shows whether the finding begins. Steps that an operator may take with any healthy partition, such as a
+reassignment, are left out.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _named(brokers: int | tuple[int, ...], numbers: BrokerNumbers) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _near_findings(question: StepQuestion) -> tuple[NearFinding, ...]:
-    """Return what begins by some variant of the release; of each rule the first message."""
+    """Return the findings that begin in some variant of the release; for each rule the first message."""
     try:
         partition = partition_of(question.partition)
     except Unheld:

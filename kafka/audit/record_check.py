@@ -1,8 +1,7 @@
-"""Each record of a partition, put to the model as a question: what the controller knew, and what it wrote.
+"""Turns each partition record into a question to the model: the controller's state, and the record it wrote.
 
-A batch may hold the records of several events, and the records about brokers stand before or behind those of
-partitions. So a question has brokers and settings as they are before the record, and as they were before the
-batch.
+A batch may hold the records of several events, and records about brokers may come before or after those of
+partitions. So a question has brokers and settings as they are before the record, and as they were before the batch.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ BROKERS = frozenset(
 NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
 NOTHING = StoredPartition(Shapes().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
-"""A broker that no list of the partition names: an event may be about another one."""
+"""A broker that no list of the partition names: an event may concern another broker."""
 
 
 @dataclass
@@ -52,9 +51,9 @@ class RecordCheck:
     first: dict[PartitionKey, StoredPartition] = field(default_factory=dict)
     """Partitions that this batch has changed, as they were before."""
     news: bool = False
-    """This batch has changed brokers or settings."""
+    """Whether this batch has changed brokers or settings."""
     times: int = 0
-    """How often brokers or settings have changed, those of now or those before the batch."""
+    """The number of changes of brokers or settings, of the present ones or those before the batch."""
     _state: ClusterState | None = None
 
     def settled(self, state: ClusterState) -> None:

@@ -18,7 +18,7 @@ from elrcheck.results.audit_report import InvisibleFinding, Severity
 class Rule:
     """A rule. hazard: an id of docs/findings.md, None without one.
 
-    harmless_if_repaired: a build with the patch of that finding leaves the same sign, and nothing follows.
+    harmless_if_repaired: a build with the patch of that finding leaves the same sign, without consequences.
     """
 
     name: str
@@ -209,7 +209,7 @@ INVISIBLE = (
 )
 """Findings that lose acknowledged records and leave no sign in a metadata log."""
 INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})
-"""The same for a cluster that runs, of which only the next step is seen."""
+"""The same for a running cluster, of which only the next step is judged."""
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_RULES, *_NEXT_STEPS)})
 NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)
-"""Those about a cluster that runs: what its next step would make of a partition."""
+"""Rules of a running cluster: findings that its next step may begin."""

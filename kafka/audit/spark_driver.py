@@ -1,4 +1,4 @@
-"""The driver of an audit by tasks: what it asks them, and how their answers become the findings of a log."""
+"""The driver of an audit by tasks: its questions to them, and how their answers become the findings of a log."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class AuditTasks(ABC):
 
 
 def run_tasks(tasks: AuditTasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
-    """Return the findings of each log, the timelines, and whether an interruption left out the rest.
+    """Return the findings of each log, the timelines, and whether an interrupt cut the audit short.
 
-    Raise Stopped if nothing was judged yet.
+    Raise Stopped if nothing has been judged yet.
     """
     shared = _cut(tasks, progress)
     progress.stage("[2/3] judging partitions")

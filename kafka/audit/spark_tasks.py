@@ -5,8 +5,8 @@
 
 `cut` looks only at the start of a record, to see which partition it is about; those of a bucket travel
 together, undecoded. `judge` follows the partitions of its bucket by the code that audits a
-whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So whatever
-concerns one partition is judged as if the log were read by one process.
+whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So each partition is
+judged as if one process read the log.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _shared_out(run: RecordRun, buckets: int) -> Iterator[tuple[int, RecordRun]]
 
 
 def _runs(path: str, batch: StoredBatch) -> Iterator[RecordRun]:
-    """Yield the records of a batch that have a value; each by itself if they may have times of their own."""
+    """Yield the records of a batch that have a value; one by one if they may have times of their own."""
     if batch.control:
         return
     if batch.values is not None:
@@ -219,7 +219,7 @@ class _Waiting:
 
 
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
-    """Yield the items, the last record of each batch marked as such, whichever of its records these are."""
+    """Yield the items, with the last record of each batch among them marked as such."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
         yield from ended([placed.item for placed in group])
 

@@ -1,7 +1,7 @@
-"""The history of the partitions that an audit flags, for a reader who wants to see how it came to that.
+"""The history of flagged partitions, to show what led to each flag.
 
-An audit stores no history, because there can be a hundred thousand partitions. Once the flagged ones are known,
-their logs are read a second time.
+An audit stores no history, because there can be a hundred thousand partitions. It reads the logs a second time for
+the flagged ones.
 """
 
 from __future__ import annotations

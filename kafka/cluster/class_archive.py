@@ -1,7 +1,7 @@
 """An archive of the classes that a node loads (Java's class data sharing): nodes start in half the time.
 
-A broker writes it at the end of the first run of a release, and later nodes map it. It is kept in the
-store, by the jars and the JDK. Without it everything works, so no fault of it ends a run.
+A broker writes it at the end of the first run of a release, and later nodes map it. The store keeps it by jars and
+JDK. It is optional, so a fault of it never ends a run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ClassArchive:
         return (*TOLERANT, RECORDING if self.file is None else f"-XX:SharedArchiveFile={self.file}")
 
     def keep(self, draft: Path) -> None:
-        """Store what a node has written for later runs; without room for it they only take longer."""
+        """Store an archive that a node has written; if that fails, later runs only take longer."""
         with contextlib.suppress(OSError):
             self.file = self._files.put(self.key, draft.read_bytes())
             draft.unlink()

@@ -52,7 +52,7 @@ OUTPUT_LINES = 8
 
 
 class ClusterFault(Exception):
-    """The cluster does not do what it should, or not in time. excerpt: what a process printed last."""
+    """The cluster misbehaves or is too slow. excerpt: the last output of a process."""
 
     def __init__(self, message: str, excerpt: str = "") -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class ClusterFault(Exception):
 
 
 class NotInTime(ClusterFault):
-    """A condition did not hold in time; nothing else is known to be wrong."""
+    """A condition did not hold in time; there is no other sign of a fault."""
 
 
 def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
@@ -127,7 +127,7 @@ class KafkaCluster:
             shutil.copytree(log, folder / log.name, dirs_exist_ok=True)
 
     def write_classes(self, archive: ClassArchive) -> None:
-        """Have a broker write the classes that it has loaded, for the nodes of later runs."""
+        """Have a broker write an archive of its loaded classes, for the nodes of later runs."""
         running = [name for name, code in self._guarded.exit_codes().items() if code is None]
         name = next((name for name in running if name != str(CONTROLLER)), None)
         if name is None:
@@ -225,7 +225,7 @@ class KafkaCluster:
             (self.layout.log_dir(broker, number) / CLEAN_STOP_FILE).unlink(missing_ok=True)
 
     def lose_log(self, broker: int, partition: str) -> None:
-        """Delete the files of a replica; the directory and what else is in it stay."""
+        """Delete the files of a replica, and nothing else in its log directory."""
         folder = self.replica_folder(broker, partition)
         if folder is None:
             raise ClusterFault(f"broker {broker} has no log of {partition} to lose")
@@ -274,7 +274,7 @@ def start_cluster(
     patience: float = 1.0,
     keep: Path | None = None,
 ) -> Iterator[KafkaCluster]:
-    """Start a cluster. patience: a factor for all time limits; keep: a folder for what it logs."""
+    """Start a cluster. patience: a factor for all time limits; keep: a folder for its logs."""
     jdk = find_jdk(environ)
     environ = os.environ if environ is None else environ
     program = compiled(sources_of("kafka/java/cluster"), class_path, jdk, environ)

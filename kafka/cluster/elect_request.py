@@ -1,7 +1,7 @@
 """ElectLeaders, version 1, sent to one broker.
 
-An Admin client asks the broker that its metadata names as the controller. In a cluster with paused brokers that may
-be one that does not answer before the steps of a recipe are over.
+An Admin client sends it to the broker that its metadata names as the controller. With paused brokers that may be one
+that does not answer before the recipe ends.
 """
 
 from __future__ import annotations

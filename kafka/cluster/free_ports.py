@@ -1,4 +1,4 @@
-"""Ports for servers that start later, and again.
+"""Reserves ports for servers that start later and restart.
 
 A server that restarts needs the port it had, so the ports are outside the range from which the system takes
 ports for outgoing connections: a client that connects again and again would get one sooner or later. While a

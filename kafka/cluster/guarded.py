@@ -1,4 +1,4 @@
-"""Processes that end when this one does, whatever ends it: the other side of `warden.py`."""
+"""Processes that end with this one, even if it is killed: the client of `warden.py`."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Guarded(ClosedAtEnd):
         return answer
 
     def _lost(self) -> EnvironmentFault:
-        """Return the fault of a warden that died, and its processes with it."""
+        """Return the fault of a warden that died together with its processes."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         self._log.seek(0)

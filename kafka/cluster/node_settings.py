@@ -40,7 +40,7 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss,SSS} %p %c - %m%n
 class ClusterShape:
     """The nodes of a cluster, and their settings.
 
-    controller, broker: further properties; log_dirs: of each broker; debug: loggers that say more.
+    controller, broker: further properties; log_dirs: number per broker; debug: loggers at debug level.
     """
 
     brokers: int = 3

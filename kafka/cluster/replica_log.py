@@ -1,4 +1,4 @@
-"""The log of a replica on disk, as far as a recipe looks at it: where it ends."""
+"""The end offset of a replica's log on disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.kafka.log.batches import head_of
 def log_end(folder: Path) -> int:
     """Return the offset after the last whole batch in a replica's folder; 0 without a batch.
 
-    A broker may be writing, so what is incomplete at the end does not count.
+    A broker may be writing, so an incomplete batch at the end does not count.
     """
     end = 0
     for segment in sorted(folder.glob("*.log")):

@@ -1,4 +1,4 @@
-"""The process that owns the nodes of a cluster, and ends with nothing left of them.
+"""The process that owns the nodes of a cluster, and leaves none of them running when it ends.
 
 It is started as a file of its own, in a session of its own, so that Ctrl-C does not reach it:
 
@@ -113,7 +113,7 @@ class Warden:
 
 
 def lock(file: IO[str]) -> bool:
-    """Lock a file until this process ends; False where another has, or where files cannot be locked."""
+    """Lock a file until this process ends; return False if another holds it, or files cannot be locked."""
     if fcntl is None:
         return False
     try:
@@ -124,7 +124,7 @@ def lock(file: IO[str]) -> bool:
 
 
 def _death_with_parent() -> Callable[[], object] | None:
-    """Return the call by which a new process has the kernel kill it when this one dies; None where it cannot."""
+    """Return a call that makes the kernel kill a new process when this one dies; None if unsupported."""
     if not sys.platform.startswith("linux"):
         return None
     with contextlib.suppress(OSError, AttributeError):

@@ -1,6 +1,6 @@
-"""A block: some hundred questions of one kind, put to both sides in one go.
+"""A block: some hundred questions of one kind, put to both sides together.
 
-What a block asks depends on its kind, its numbers and the seed only, whichever process asks it. The model answers once
+The questions of a block depend only on its kind, its numbers and the seed, not on the process. The model answers once
 for all versions of Kafka that a variant stands for.
 """
 
@@ -165,12 +165,12 @@ def _walk_of(single: tuple[Setup, Step]) -> Walk:
 
 
 def holds_elr(partition: KafkaPartition | None) -> bool:
-    """Return whether the fields of ELR are in use, which releases without the feature cannot even write."""
+    """Return whether a question uses the fields of ELR, which releases without the feature cannot write."""
     return partition is not None and bool(partition.elr or partition.last_known_elr)
 
 
 def askable(elr: bool, question: Any) -> bool:
-    """Return whether a release can be asked. elr: it has the feature; question: to the builder, or setup and event."""
+    """Return whether a release can answer. elr: it has the feature; question: to the builder, or setup and event."""
     if elr:
         return True
     if isinstance(question, BuilderQuestion):

@@ -21,7 +21,7 @@ class BuilderPart(KafkaPart[BuilderQuestion, BuilderAnswer]):
     name = "builder"
 
     def expect(self, config: Config, question: BuilderQuestion) -> Partition | None:
-        """Return the model's partition; None where it holds no value for the question."""
+        """Return the model's partition; None if it cannot represent the question."""
         try:
             return built(config, question)
         except Unheld:
@@ -67,7 +67,7 @@ BUILDER = BuilderPart()
 
 
 def plainer_partitions(p: KafkaPartition) -> Iterator[KafkaPartition]:
-    """Return the partition with one thing less, in every way."""
+    """Return every partition with one element less."""
     if p.last_known_elr:
         yield replace(p, last_known_elr=())
     if p.adding or p.removing:

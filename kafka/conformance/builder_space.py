@@ -1,8 +1,7 @@
 """All questions to PartitionChangeBuilder about partitions of up to three replicas.
 
-Each family is exhaustive over its axes: every placement of the replicas in ISR and ELR and every leader,
-whether a controller can get there or not. What a family does not vary has its usual value there and is varied
-in another, which keeps the product within reach.
+Each family is exhaustive over its axes: every placement of the replicas in ISR and ELR and every leader, reachable or
+not. Other fields have their usual value and vary in another family, which keeps the product small enough.
 
     plain        the target ISR, the election, who may lead, min ISR, ELR on or off, a last known leader
     unclean      a replica that just stopped uncleanly leaves the ISR, in either recovery state

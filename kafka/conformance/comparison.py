@@ -1,4 +1,4 @@
-"""The blocks of a run, asked in several processes, each with Kafka's classes of its own."""
+"""Runs the blocks in several processes, each with its own copy of Kafka's classes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class VersionRun:
 
 @dataclass
 class TeamRun:
-    """The outcomes of a team by source. stopped_by: what ended it early."""
+    """The outcomes of a team by source. stopped_by: the limit that ended it early."""
 
     versions: dict[str, VersionRun] = field(default_factory=dict)
     stopped_by: str | None = None

@@ -1,7 +1,7 @@
 """`elrcheck conform`: the rules of the model compared with Kafka's own classes.
 
-The versions of Kafka for which one variant stands are one team: the model answers once for all of them. A broker's
-versions are asked one after the other. Every group of differences is shrunk at the end, against its version.
+The versions of Kafka that one variant models are a team: the model answers once for all of them. Versions of a broker
+are compared one after the other. At the end every group of differences is shrunk against its version.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_GROUPS = 25
 
 
 def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, progress: Progress) -> ConformReport:
-    """Compare every team; after an interrupt or at the time limit the report has what was found so far."""
+    """Compare every team; after an interrupt or at the time limit the report has the results so far."""
     started = time.monotonic()
     deadline = None if request.seconds is None else started + request.seconds
     of_broker = request.level == "broker"

@@ -1,7 +1,6 @@
 """The controller's managers, compared with `decide` event by event.
 
-A walk is compared in the states in which Kafka's classes are: where the two sides differ, the model continues from
-Kafka's state, so that each difference is one of a single step.
+After a difference the model continues from Kafka's state, so that each difference concerns a single step.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from elrcheck.model.replication_control import Controller
 
 Walk: TypeAlias = tuple[Setup, tuple[Step, ...]]
 ModelWalk: TypeAlias = tuple[tuple[str, Situation], ...]
-"""For each step the model's error and what it knows afterwards."""
+"""For each step the model's error and its state afterwards."""
 
 
 class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
@@ -32,7 +31,7 @@ class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
     name = "controller"
 
     def expect(self, config: Config, question: Walk) -> ModelWalk:
-        """Return the model's answers, as far as it holds a value for everything."""
+        """Return the model's answers, up to the first step that it cannot represent."""
         setup, steps = question
         answers: list[tuple[str, Situation]] = []
         try:

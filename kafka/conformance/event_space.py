@@ -1,8 +1,8 @@
 """Every single event of the controller with every condition of the brokers, for up to three replicas.
 
-The partition and the brokers are such as records can leave behind: an ISR member is active, or it is the
-last member of a partition without a leader; a last known leader is only stored while there is no leader.
-Apart from that every combination occurs, whether a controller can get there or not. With one or two replicas
+Partition and brokers satisfy what every record does: an ISR member is active, or the last member of a partition
+without a leader; a last known leader is stored only while there is no leader. Apart from that every combination
+occurs, reachable or not. With one or two replicas
 there is one broker more, which holds no replica. A broker that does not lead proposes one ISR only: any is refused.
 """
 

@@ -1,4 +1,4 @@
-"""A difference as a person reads it: the start, the events, both answers, and the question to `what-if`."""
+"""Formats a difference for a reader: the start, the events, both answers, and the question to `what-if`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def partition_text(p: KafkaPartition) -> str:
 
 
 def setup_lines(setup: steps.Setup) -> tuple[str, ...]:
-    """Return what is registered and configured at the start."""
+    """Return the registrations and configuration at the start, as lines."""
     lines = [] if setup.partition is None else [f"partition: {partition_text(setup.partition)}"]
     if setup.sibling is not None:
         lines.append(f"partition 0 of the topic: {partition_text(setup.sibling)}")
@@ -124,7 +124,7 @@ def _broker_text(broker: steps.KafkaBroker) -> str:
 
 
 def step_text(step: steps.Step) -> str:
-    """Return an event with its arguments, those with their usual values left out."""
+    """Return an event with its arguments, without those that have their usual values."""
     if isinstance(step, steps.AlterPartition):
         return _alter_text(step)
     if isinstance(step, steps.Reassign):
@@ -155,7 +155,7 @@ def _alter_text(step: steps.AlterPartition) -> str:
 
 
 def builder_lines(q: BuilderQuestion) -> tuple[str, ...]:
-    """Return the targets of the builder, those that are not set left out."""
+    """Return the targets of the builder that are set."""
     lines = [f"election {q.election}", f"acceptable leaders {text_of(q.acceptable)}", f"min ISR {q.min_isr}"]
     lines.append("ELR on" if q.elr else "ELR off")
     for name in ("isr", "replicas", "adding", "removing", "recovery"):
@@ -178,7 +178,7 @@ def _member_text(value: object) -> str:
 
 
 def broker_text(answer: BrokerAnswer) -> str:
-    """Return what the partition of a broker knew."""
+    """Return the state of the partition of a broker."""
     if not answer.leads:
         return f"no leader, log end {answer.log_end}, high watermark {answer.high_watermark}"
     peers = ", ".join(f"{b} at {end}" for b, end, _ in answer.peers)
@@ -255,7 +255,7 @@ def _step_json(variant: str, d: StepDisagreement) -> str | None:
 
 
 def _operation(d: StepDisagreement) -> dict[str, Any] | None:
-    """Return the event as an operation of what-if; None where it has none."""
+    """Return the event as an operation of what-if; None if there is no such operation."""
     match d.step:
         case steps.Fence(b) | steps.Expire(b):
             return {"type": "fence", "broker": b}

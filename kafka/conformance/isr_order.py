@@ -1,7 +1,7 @@
-"""Kafka's classes compared with themselves: the same event with the ISR in the opposite order.
+"""Compares Kafka's classes with themselves: the same event with the ISR in the opposite order.
 
-The model's ISR is a set. That is an abstraction only as long as Kafka's classes answer the same whatever the
-order, but for the order itself and for the record that writes it.
+The model's ISR is a set. That is sound only if the answers of Kafka's classes do not depend on the order, except in
+the order itself and the record that writes it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BothAnswers: TypeAlias = tuple[StepAnswer, StepAnswer]
 
 @dataclass(frozen=True, slots=True)
 class OrderDisagreement(StepDisagreement):
-    """The event is answered differently with the ISR turned round."""
+    """The answers differ when the ISR is reversed."""
 
     @property
     def known_class(self) -> KnownClass | None:

@@ -1,8 +1,7 @@
-"""A part of Kafka that is compared with the model, and what a comparison finds.
+"""A part of Kafka that is compared with the model, and the outcomes of a comparison.
 
 There are five: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part` and `broker.broker_part`. Each
-says how Kafka is asked, what the model expects, how an answer is compared with that, and which questions are a little
-smaller.
+defines how to ask Kafka, what the model expects, how to compare the two, and which questions are slightly smaller.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from elrcheck.model.config import Config
 Q = TypeVar("Q")
 A = TypeVar("A")
 MOST_ROUNDS = 60
-"""Rounds in which a question is made smaller."""
+"""Rounds of shrinking a question."""
 
 
 class Oracle(Protocol):
-    """Kafka's classes of one version; what else an oracle answers, its part knows."""
+    """Kafka's classes of one version; each part knows the other methods of its oracle."""
 
     @property
     def version(self) -> str:
@@ -31,7 +30,7 @@ class Oracle(Protocol):
 
 
 class Agreement(Enum):
-    """An answer without a difference. UNHELD: the model has no value for something, so nothing is compared."""
+    """An answer without a difference. UNHELD: the model cannot represent something in it, so nothing is compared."""
 
     SAME = "same"
     UNHELD = "unheld"
@@ -90,7 +89,7 @@ class KafkaPart(ABC, Generic[Q, A]):
     itself: ClassVar[bool] = False
 
     def expect(self, config: Config, question: Q) -> Any:
-        """Return what the model can answer without knowing Kafka's answers; it is the same for all versions."""
+        """Return the model's answers that do not depend on Kafka's; they are the same for all versions."""
         return None
 
     @abstractmethod
@@ -102,7 +101,7 @@ class KafkaPart(ABC, Generic[Q, A]):
         """Compare Kafka's answer with the model's, event by event."""
 
     def smaller(self, disagreement: Any) -> Iterator[Q]:
-        """Return questions that are a little smaller, and may show the same difference."""
+        """Return slightly smaller questions that may show the same difference."""
         return iter(())
 
     def disagreements(self, config: Config, question: Q, answer: A) -> Iterator[Disagreement]:

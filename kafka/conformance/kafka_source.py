@@ -19,11 +19,11 @@ from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
 SCOPE = "two-brokers"
-"""Its budgets are no part of a comparison; only the variant's knobs are."""
+"""The scope of a comparison, in which only the variant's knobs matter, not budgets."""
 NEWEST = "newest"
-"""In place of a version: whatever is newest where Maven looks."""
+"""Stands for the newest version that Maven finds."""
 HOME = "home:"
-"""Before a source that is a folder and not a version."""
+"""Prefix of a source that is a folder, not a version."""
 
 
 def class_path_of(source: str, jars: Jars = Jars.CONTROLLER) -> ClassPath:
@@ -44,7 +44,7 @@ def open_broker(source: str, record: Pairs | None = None) -> AbstractContextMana
 
 
 def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
-    """Group the sources of a request by the variant that stands for them; faults show here, not in a worker."""
+    """Group the sources of a request by their variant; raises faults here rather than in a worker."""
     sources = [*(_named(name, progress) for name in request.kafka), *(f"{HOME}{home}" for home in request.homes)]
     if not sources:
         raise UsageFault(
@@ -62,7 +62,7 @@ def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
 
 
 def _named(name: str, progress: Progress) -> str:
-    """Return a release; for `newest` the one that Maven finds, and say whether it was ever compared."""
+    """Return a release; for `newest` the one that Maven finds, with a note if it was never compared."""
     if name != NEWEST:
         return name
     recorded = newest_recorded()

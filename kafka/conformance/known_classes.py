@@ -1,8 +1,7 @@
-"""Differences between Kafka's controller and the model, and those that are known, with the reason why each stays.
+"""The known differences between Kafka's controller and the model, with the reason why each stays.
 
-A class explains a difference only if its predicate says so; what no class explains is unexplained. A
-predicate is narrow: it works out what Kafka must have answered if the class were the whole reason, and
-compares.
+A class explains a difference only if its predicate says so; any other difference is unexplained. A predicate is
+narrow: it computes Kafka's answer as if the class were the whole reason, and compares.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ class BuilderDisagreement:
 
 @dataclass(frozen=True, slots=True)
 class StepDisagreement:
-    """The last of `steps` is answered differently.
+    """The answers to the last of `steps` differ.
 
-    before, brokers: what Kafka had registered; now: the same to the model; error, model: its answer.
+    before, brokers: the state of Kafka; now: that of the model; error, model: its answer.
     """
 
     setup: Setup

@@ -3,8 +3,8 @@
 Broker ids are the same numbers on both sides: a question has the brokers 0 to n-1. No rule is written here;
 an event of Kafka's becomes one of the model, which `decide` decides, and the builder's question a `Target`.
 
-An event that this file answers itself is one that never reaches the model: a configuration that it reads from
-`Config`, a failed directory that holds no replica.
+This file itself answers events that the model does not have: a configuration that it reads from `Config`, a failed
+directory without a replica.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ STRANGER_EPOCH = 7919
 
 
 class Unheld(Exception):
-    """The model has no value for something in the question, so there is nothing to compare."""
+    """The model cannot represent something in the question, so there is nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """The state of the model's controller, and the configuration under which it decides.
 
-    directories: for each replica the number of its log directory, which the model does not hold but which
-    decides whether a report of a directory says anything new; None while it is not known. configured, online:
-    for each broker the directories that it registered with, and those of them that have not failed since.
+    directories: for each replica the number of its log directory, which is not in the model but decides whether a
+    report of a directory is news; None while unknown. configured, online: for each broker the directories that it
+    registered with, and those of them that have not failed since.
     """
 
     config: Config
@@ -56,7 +56,7 @@ class Situation:
 
 
 def partition_of(registered: KafkaPartition) -> Partition:
-    """Return a PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
+    """Return a PartitionRegistration as the model holds it: lists of members are sets, -1 is not a leader."""
     none = registered.last_known_elr == (NO_LEADER,)
     if NO_LEADER in registered.isr or (NO_LEADER in registered.last_known_elr and not none):
         raise Unheld("-1 as a member")
@@ -96,7 +96,7 @@ def configured(config: Config, brokers: int, unclean: bool, zero: int = 0) -> Co
 
 
 class _SameConfig:
-    """A configuration compared by identity: to hash its many knobs takes longer than to answer."""
+    """A configuration compared by identity: hashing its many knobs takes longer than answering."""
 
     __slots__ = ("config",)
 
@@ -122,7 +122,7 @@ def _configurations(same: _SameConfig, brokers: int, unclean: bool, zero: int) -
 
 
 def situation_of(config: Config, setup: Setup) -> Situation:
-    """Return a setup as the model's controller sees it."""
+    """Return the situation of the model's controller for a setup."""
     ids = tuple(broker.id for broker in setup.brokers)
     assert ids == tuple(range(len(ids))), "the brokers of a question are numbered from 0"
     own = dict(setup.broker_min_isr)
@@ -153,7 +153,7 @@ def situation_of(config: Config, setup: Setup) -> Situation:
 
 
 def built(config: Config, question: BuilderQuestion) -> Partition:
-    """Return the partition after the change builder, the same one if it makes no record."""
+    """Return the partition after the change builder; unchanged if it writes no record."""
     p = partition_of(question.partition)
     before = question.partition
 
@@ -184,7 +184,7 @@ def built(config: Config, question: BuilderQuestion) -> Partition:
 
 
 def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
-    """Return the error with which the model's controller answers an event, and what it knows afterwards."""
+    """Return the error with which the model's controller answers an event, and the situation afterwards."""
     match step:
         case steps.Register():
             return _register(now, step)
@@ -297,7 +297,7 @@ def _state_event(becomes: ControlState, b: int) -> Event | None:
 
 
 def _next_state(now: Situation, step: steps.Heartbeat) -> ControlState:
-    """BrokerHeartbeatManager.calculateNextBrokerState, for what the model holds of it."""
+    """BrokerHeartbeatManager.calculateNextBrokerState, as far as the model has it."""
     r = now.controller.registration[step.broker]
     if not r.registered or r.in_controlled_shutdown:
         raise Unheld("a heartbeat of a broker that is not registered, or shutting down")

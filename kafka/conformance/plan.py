@@ -1,7 +1,7 @@
-"""The questions of a run in their order: blocks of every kind, so that a run that ends early has asked some of each.
+"""The order of the questions of a run: blocks of every kind, so that a run that ends early has asked some of each.
 
-A number of comparisons is shared out between the exhaustive spaces and the random questions. What a space
-does not need, because it is exhausted, the random questions get.
+The number of comparisons is divided between the exhaustive spaces and the random questions. The share that an
+exhausted space leaves goes to the random questions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _pieces(kind: Kind, space: int, total: int, size: int) -> list[Block]:
 
 
 def _blocks_of_spaces(kind: Kind, comparisons: float, elr: bool) -> list[Block]:
-    """Return blocks of the smallest space first, as far as it goes: the larger ones are sampled."""
+    """Return blocks, the smallest space first and in full if possible; larger spaces are sampled."""
     blocks: list[Block] = []
     spaces = spaces_of(kind)
     order = sorted(range(len(spaces)), key=lambda number: spaces[number].size)
@@ -91,7 +91,7 @@ def _blocks_of_spaces(kind: Kind, comparisons: float, elr: bool) -> list[Block]:
 
 @lru_cache(maxsize=64)
 def density(kind: Kind, number: int, elr: bool = True) -> float:
-    """Return about which part of the points of a space has a question."""
+    """Estimate the fraction of the points of a space that have a question."""
     space = spaces_of(kind)[number]
     points = [space.at(point) for point in shuffled(space.size, 0, 0, SAMPLE)]
     return sum(point is not None and askable(elr, point) for point in points) / len(points)

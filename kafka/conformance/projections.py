@@ -1,6 +1,6 @@
 """The abstractions of the model, and the comparison of an answer of the controller's classes with the model's.
 
-Everything that an answer holds is compared, apart from the projections below.
+Every field of an answer is compared, except the projections below.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ PROJECTIONS = (
     ),
     ProjectionReport(
         "no exception text",
-        "an exception that is no error of the protocol is compared as UNKNOWN_SERVER_ERROR",
+        "an exception that is not an error of the protocol is compared as UNKNOWN_SERVER_ERROR",
         "callers get the error; the text of the exception is in the log of the controller only",
     ),
 )
-"""The parts of an answer of the controller that are not compared, and why that is no difference in behaviour."""
+"""The parts of an answer of the controller that are not compared, and why that is not a difference in behaviour."""
 BROKER_PROJECTIONS = (
     ProjectionReport(
         "fetch errors", "that a fetch is refused, not with which error", "the model has no names for them"
@@ -60,7 +60,7 @@ BROKER_PROJECTIONS = (
 
 
 def text_of(value: object) -> str:
-    """Return a value as a person reads it: sets ascending, no broker as none."""
+    """Return a value for a reader: sets ascending, `none` for no broker."""
     if isinstance(value, frozenset):
         return "{" + ", ".join(str(member) for member in sorted(value)) + "}"
     if isinstance(value, tuple):
@@ -75,7 +75,7 @@ _PARTITION = tuple(field.name for field in fields(Partition) if field.name not i
 
 
 def partition_differences(kafka: KafkaPartition | None, model: Partition | None) -> tuple[FieldPair, ...]:
-    """Compare field by field; a partition that one side does not have differs as a whole."""
+    """Compare field by field; a partition that one side lacks differs as a whole."""
     if kafka is None or model is None:
         return _apart("partition", kafka and "a partition", model and "a partition")
     try:

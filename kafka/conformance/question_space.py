@@ -18,7 +18,7 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True)
 class Space(Generic[Q]):
-    """All choices of one option for each axis. question: makes a question of a choice; None if it is malformed."""
+    """All choices of one option for each axis. question: returns the question of a choice, None for a malformed one."""
 
     name: str
     axes: tuple[tuple[object, ...], ...]

@@ -1,7 +1,7 @@
 """Random questions beyond the exhaustive ones: more replicas, reassignments, walks of many events.
 
-Every question depends on a seed and a number only. A walk is made by following the model, so that its events
-are mostly ones that do something; each of them is compared in the state in which Kafka's classes are then.
+Every question depends only on a seed and a number. The model guides a walk, so that most of its events have an
+effect; each is compared in the state that Kafka's classes have then.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Ste
 
 
 def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
-    """Return an event that is possible in this situation, more often one that changes something."""
+    """Return an event that is possible in this situation, preferably one that changes something."""
     s = now.controller
     live = sorted(active(now.config, s.registration))
     unfenced = [b for b, r in enumerate(s.registration) if r.registered and not r.fenced]
@@ -153,7 +153,7 @@ def _min_isr(choice: random.Random) -> steps.Configure:
 
 
 def _register(choice: random.Random, now: Situation, fenced: Sequence[int]) -> steps.Register:
-    """Register mostly with the same directories; one that failed is repaired, or missing as others may be."""
+    """Register mostly with the same directories; a failed one is repaired or missing, and others may be missing too."""
     b = _any_broker(choice, now.controller, fenced)
     file = choice.choice(_FILES)
     if now.online[b] == BOTH and choice.random() < 0.9:

@@ -1,8 +1,7 @@
 """Properties as assertions about the controller's classes, in Java: a test ends with one.
 
-Only properties of what the controller has registered can be asserted of its classes. Of the brokers' logs
-they know nothing, so a property of data becomes: only brokers that have every committed record in the trace
-may lead or be candidates.
+The controller's classes know its registrations but nothing of the brokers' logs. So a property of data becomes: only
+brokers that have every committed record in the trace may lead or be candidates.
 """
 
 from __future__ import annotations
@@ -203,7 +202,7 @@ def _complete(c: Config, s: State) -> frozenset[int]:
 
 
 def _excluded(walk: ControllerWalk) -> Assertion | None:
-    """Assert P-14 at a registration, and at no other way in which an unclean broker comes back."""
+    """Assert P-14 at a registration, the only return of an unclean broker that it covers."""
     call, p = walk.steps[-1].call, walk.last.partition
     if not isinstance(call, Register) or (call.previous == "last" and call.directories is None):
         return None

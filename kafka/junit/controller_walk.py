@@ -1,9 +1,9 @@
 """The controller's part of a trace: the cluster at its start, and each step as a call of Kafka's controller.
 
-A step of the model is an event of the controller or something that brokers do among themselves. An event
-becomes the `Step` that `conform` puts to Kafka's classes; the rest keeps its place as words. Every event is
-decided once more by itself (`model_side.decide_step`), under the configuration of the trace and, where there
-is one, under a repaired rule: what differs first is where a repair would show.
+A step of the model is an event of the controller or a step among brokers. An event becomes the `Step` that `conform`
+puts to Kafka's classes; other steps become comments. Every event is also decided by itself
+(`model_side.decide_step`), under the configuration of the trace and, if there is one, under a repaired rule: the first
+difference is where a repair would show.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class ControllerWalk:
 def walk_of(
     config: Config, trace: Behaviour[Label], repaired: Config | None = None, released: bool = True
 ) -> ControllerWalk:
-    """Read a trace that the model follows; a UsageFault says what Kafka's controller has no call for."""
+    """Read a trace that the model follows; a UsageFault names a step for which Kafka's controller has no call."""
     if trace.closes:
-        message = "a trace that goes round for ever has no JUnit test"
+        message = "an infinite trace has no JUnit test"
         raise UsageFault("junit-trace", message, help="one that waits for ever in its last state has")
     first = trace.states[0]
     setup = setup_of(config, first)
@@ -108,7 +108,7 @@ def walk_of(
         walked.append(WalkStep(label, before, after, None if refused else call, error, partition, repaired_error))
     walk = ControllerWalk(config, setup, first, tuple(walked), parting, released)
     if not walk.calls:
-        message = "no step of the trace is one of the controller"
+        message = "the trace has no step of the controller"
         raise UsageFault("junit-trace", message, help="the brokers' own steps have no counterpart in its classes")
     return walk
 
@@ -117,7 +117,7 @@ def walk_of(
 
 
 def setup_of(config: Config, first: State) -> Setup:
-    """Return what is registered and configured in the first state."""
+    """Return the registrations and configuration of the first state."""
     p, settings = first.partition, first.settings
     zero = tuple(config.brokers)[: config.partition_zero_replicas]
     return Setup(
@@ -141,7 +141,7 @@ def setup_of(config: Config, first: State) -> Setup:
 
 
 def ordered(members: frozenset[int], replicas: Sequence[int]) -> tuple[int, ...]:
-    """Return the members in the order of the replicas, strangers behind them."""
+    """Return the members in the order of the replicas, then those that are no replicas."""
     return (*(b for b in replicas if b in members), *sorted(members - frozenset(replicas)))
 
 
@@ -206,7 +206,7 @@ def _alter(s: State, leader: int) -> steps.AlterPartition:
     request, p, registration = s.broker[leader].alter, s.partition, s.registration
 
     def member(b: int) -> steps.Member:
-        """An epoch of 0 is one that the leader does not know."""
+        """Return a member with its epoch; 0 means unknown to the leader."""
         epoch = request.member_epochs[b]
         return steps.Member(b, epoch - registration[b].epoch if epoch else None)
 

@@ -67,7 +67,7 @@ class Subject:
 
 
 def export_junit(what: str, property: str | None, out: Path | None, progress: Progress) -> JunitTest:
-    """Make the test of a finding's id or a trace's file, and write it to `out` if that is given.
+    """Return the test for a finding's id or a trace file, and write it to `out` if given.
 
     out: the Java file, or a folder for it.
     """
@@ -81,7 +81,7 @@ def export_junit(what: str, property: str | None, out: Path | None, progress: Pr
 
 
 def class_name(out: Path) -> str:
-    """Return the name that a public class in this file has to have."""
+    """Return the required name of a public class in this file."""
     if out.suffix != ".java" or CLASS_NAME.fullmatch(out.stem) is None:
         message = f"{out.name} cannot be the file of a public Java class"
         raise UsageFault("usage-bad-value", message, help="as in -o F20Test.java, or give a folder that exists")

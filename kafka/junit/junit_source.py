@@ -116,7 +116,7 @@ def _configured(kind: str, name: str, key: str, value: object) -> str:
 def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str]:
     """Each step under a comment that says what it is; the state after it is checked until a repair shows.
 
-    Of a variant that is no release nothing is checked on the way: Kafka's classes may differ in any step.
+    Of a variant that is not a release nothing is checked on the way: Kafka's classes may differ in any step.
     """
     actions = model.actions_by_name
     last = walk.calls[-1]

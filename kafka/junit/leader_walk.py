@@ -105,7 +105,7 @@ def _followed(plain: PlainModel, trace: Behaviour[Label]) -> Iterator[State]:
         after = next((after for taken, after in plain.successors(state) if taken == label), None)
         if after is None and label.action not in APPLIES:
             return
-        state = state if after is None else after  # a record that changes nothing is no step
+        state = state if after is None else after  # a record that changes nothing is not a step
         yield state
 
 

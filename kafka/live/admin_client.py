@@ -123,7 +123,7 @@ def _connected(library: Any, places: Sequence[tuple[str, int]], settings: Client
         return library.KafkaAdminClient(bootstrap_servers=servers, **settings.options)
     except errors.IncompatibleBrokerVersion as fault:
         help = "give the address of a broker, not that of a controller"
-        message = f"{', '.join(servers)} knows no partitions"
+        message = f"{', '.join(servers)} reports no partitions"
         raise EnvironmentFault("cluster-unreachable", message, help=help) from fault
     except errors.KafkaConfigurationError as fault:
         raise UsageFault("client-config", str(fault)) from fault

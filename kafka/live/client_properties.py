@@ -73,15 +73,15 @@ def read_settings(path: Path | None) -> ClientSettings:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else "this is no text in UTF-8"
+        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is not UTF-8 text"
         raise UsageFault(CODE, f"the client properties cannot be read: {reason}", where=str(path)) from fault
     settings = {key: _Property(value, f"{path}:{line}") for key, value, line in properties(text)}
     for key, each in settings.items():
         if key == "bootstrap.servers":
             help = "leave it out: --bootstrap says which brokers to ask"
-            raise UsageFault(CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help)
+            raise UsageFault(CODE, "`bootstrap.servers` is ignored in this file", where=each.where, help=help)
         if not re.fullmatch(r"[\w.-]+", key):  # perhaps the rest of a password that a line break cut off
-            message = "this line is no property; a value continues in the next line after a backslash"
+            message = "this line is not a property; a value continues in the next line after a backslash"
             raise UsageFault(CODE, message, where=each.where)
         if key not in ACCEPTED_KEYS:
             help = did_you_mean(key, ACCEPTED_KEYS)

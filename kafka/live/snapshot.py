@@ -86,7 +86,7 @@ def take_snapshot(
     try:
         return _take(client, on_read, topics)
     except Unanswered as fault:
-        message = f"the brokers do not say which features, partitions and brokers there are: {fault}"
+        message = f"the brokers do not list their features, partitions and brokers: {fault}"
         raise EnvironmentFault("cluster-unreachable", message) from fault
 
 

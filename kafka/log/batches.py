@@ -172,14 +172,14 @@ def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...]
             return _in_order(head, records, faults, last + 1)
         offset = record.offset
         if offset in records:
-            faults.append(BatchFault(offset, f"offset {offset} again in its batch; not read"))
+            faults.append(BatchFault(offset, f"offset {offset} appears twice in its batch; not read"))
             continue
         if offset < last:
-            faults.append(BatchFault(offset, f"offset {offset} stands behind {last} in its batch"))
+            faults.append(BatchFault(offset, f"offset {offset} follows {last} in its batch"))
         records[offset] = record
         last = max(last, offset)
     if at != len(data):
-        message = f"{len(data) - at} bytes behind the last record of the batch"
+        message = f"{len(data) - at} bytes after the last record of the batch"
         faults.append(BatchFault(last + 1, message))
         return _in_order(head, records, faults, last + 1)
     return _in_order(head, records, faults, head.next_offset)

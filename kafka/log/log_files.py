@@ -126,7 +126,7 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def _named_in(folder: Path) -> list[Path]:
-    """Return the files of a folder that are named as Kafka names segments and snapshots; none if it is no folder."""
+    """Return the files of a folder that are named as Kafka names segments and snapshots; none if it is not a folder."""
     return sorted(file for file in folder.iterdir() if is_named_as_log(file.name)) if folder.is_dir() else []
 
 
@@ -170,7 +170,7 @@ def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> I
     reached: int | None = None
     parts = log.parts
     if parts and parts[0].reaches is None and (first := parts[0].base):
-        message = f"offsets 0 to {first - 1} are missing, and no snapshot has what they did"
+        message = f"offsets 0 to {first - 1} are missing, and no snapshot covers them"
         yield Damage(parts[0].path, 0, 0, message)
     for number, part in enumerate(parts):
         if part.reaches is not None:

@@ -1,7 +1,7 @@
 """The value of a stored record as a metadata record, by the table of records (MetadataRecordSerde).
 
 A value starts with three unsigned varints: the version of the frame, the kind of the record, the record's
-version. A kind or version that the table does not have is no error: the record comes back as Unread, to be
+version. A kind or version that the table does not have is not an error: the record comes back as Unread, to be
 counted.
 """
 

@@ -35,7 +35,7 @@ class ValueEncoding(Enum):
 
 
 ZERO: Mapping[ValueEncoding, Any] = {ValueEncoding.BOOL: False, ValueEncoding.STRING: "", ValueEncoding.UUID: NO_UUID}
-"""The default of a kind that is no number."""
+"""The default of a kind that is not a number."""
 
 
 @dataclass(frozen=True)

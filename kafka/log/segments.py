@@ -3,7 +3,7 @@
 The metadata log has no holes: every batch starts where the one before ended. So a batch that is missing, that
 is there twice, or that stands at the wrong place is noticed, and so is one whose checksum fails. All of it is
 damage, named with its place, and reading continues with the next batch. An incomplete batch at the end of the
-newest segment is no damage: a controller that runs is writing it, or one that crashed was.
+newest segment is not damage: a controller that runs is writing it, or one that crashed was.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _reject_too_old(recipe: Recipe, version: str) -> None:
         raise UsageFault(
             "recipe-version",
             f"{recipe.id} cannot be tried on Kafka {version}",
-            help=f"what it uses is there from {recipe.needs} on",
+            help=f"it needs Kafka {recipe.needs} or later",
         )
 
 

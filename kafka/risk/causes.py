@@ -1,6 +1,6 @@
 """The cause of an outcome: the rule whose repair prevents it.
 
-A repair is a candidate if the trace is no behaviour of the repaired rules. It is the cause if a search of the
+A repair is a candidate if the trace is not a behaviour of the repaired rules. It is the cause if a search of the
 same events with the repaired rules finds no such outcome. Where each of several findings suffices, only all
 repairs together prevent it. A finding without a repair in the model is recognised by the step that it is
 about.

@@ -63,7 +63,7 @@ def _value(name: str, value: str, text: str) -> Any:
     if name == "kafka":
         return value
     if not re.fullmatch(r"[0-9]{1,4}", value) or int(value) < 1:
-        raise UsageFault("risk-compare", f"--compare {text}: `{name}` is a number from 1")
+        raise UsageFault("risk-compare", f"--compare {text}: `{name}` must be 1 or more")
     return int(value)
 
 
@@ -79,7 +79,7 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
         if group not in possible
     )
     if not possible:
-        raise UsageFault("risk-describe", f"{file} has no topic to ask about: {unread[0]}")
+        raise UsageFault("risk-describe", f"{file} has no usable topic: {unread[0]}")
     if len(possible) > MOST_GROUPS:
         left = sum(len(group.topics) for group in possible[MOST_GROUPS:])
         unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
@@ -94,7 +94,7 @@ def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[Topi
     unread = (*description.unread, *problems)
     if not groups:
         help = "give each topic a replication factor"
-        raise UsageFault("risk-describe", f"no topic can be asked about: {unread[0]}", help=help)
+        raise UsageFault("risk-describe", f"no usable topic: {unread[0]}", help=help)
     return sorted(groups, key=_at_risk), unread
 
 

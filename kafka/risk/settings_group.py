@@ -121,7 +121,7 @@ def group_of(request: RiskRequest) -> SettingsGroup:
     """Read the settings of a request; raise UsageFault for some that no cluster can have, or no write can meet."""
     factor, least = request.replication_factor, request.min_insync_replicas
     if not 1 <= factor <= MOST_REPLICAS:
-        raise UsageFault("risk-setting", f"--replication-factor {factor}: 1 to {MOST_REPLICAS} replicas are searched")
+        raise UsageFault("risk-setting", f"--replication-factor {factor}: expected 1 to {MOST_REPLICAS}")
     settings, notes = settings_named(request)
     if least > factor and request.acks == "all":
         message = f"min.insync.replicas {least} of {factor} replicas: {NO_WRITE}, so none can be lost"

@@ -139,11 +139,11 @@ def _fields(line: str) -> dict[str, str]:
         if match is None:
             if not part.strip():
                 continue
-            raise NotUnderstood(f"`{part.strip()[:30]}` is no field")
+            raise NotUnderstood(f"`{part.strip()[:30]}` is not a field")
         name = match[1]
         if name not in FIELDS:
             raise NotUnderstood(f"unknown field `{name}`")
         if name in fields:
-            raise NotUnderstood(f"the field `{name}` is there twice")
+            raise NotUnderstood(f"the field `{name}` appears twice")
         fields[name] = part.strip()[match.end() :].strip()
     return fields

@@ -105,7 +105,7 @@ def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, def
 def number(text: str, what: str) -> int:
     """Return a positive number; NotUnderstood if the text is not a positive number."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise NotUnderstood(f"{what} is no positive number but `{text}`")
+        raise NotUnderstood(f"{what} must be a positive number, not `{text}`")
     return int(text)
 
 

@@ -6,7 +6,7 @@
     }
 
 A value is a string, a number as text, a bool, None, a list or a dictionary. Any other one, such as `var.replicas`,
-is an `Expression`: its text, which is passed over. Text that is no HCL ends the reading with its line.
+is an `Expression`: its text, which is passed over. Text that is not HCL ends the reading with its line.
 Source: HCL Native Syntax Specification, github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md.
 """
 
@@ -56,7 +56,7 @@ class HclBlock:
 
 
 class HclFault(ValueError):
-    """Text that is no HCL. line: where it stands, from 1."""
+    """Text that is not HCL. line: where it stands, from 1."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -64,7 +64,7 @@ class HclFault(ValueError):
 
 
 def read_blocks(text: str) -> Iterator[HclBlock]:
-    """Yield the blocks of a file, one after the other; raise HclFault at what is no HCL."""
+    """Yield the blocks of a file, one after the other; raise HclFault at what is not HCL."""
     reader = _HclReader(text)
     while reader.more():
         yield reader.block(0)
@@ -112,7 +112,7 @@ class _HclReader:
                 continue
             self._at += 1
             if name in attributes:
-                raise HclFault(at, f"`{name}` is there twice")
+                raise HclFault(at, f"`{name}` appears twice")
             attributes[name] = Attribute(self._value(depth), at)
             self._pass()
             if self._peek() not in ("\n", "}", ""):
@@ -179,7 +179,7 @@ class _HclReader:
             if isinstance(key, Expression):
                 return key
             if key in items:
-                raise self._fault(f"the key `{key}` is there twice")
+                raise self._fault(f"the key `{key}` appears twice")
             items[key] = self._value(depth)
             self._pass()
             if not self._take(",") and self._peek() not in ("\n", "}"):
@@ -224,7 +224,7 @@ class _HclReader:
             self._at += 2 + size
             return chr(int(digits, 16))
         if following not in ESCAPES:
-            raise self._fault(f"`\\{following}` is no escape")
+            raise self._fault(f"`\\{following}` is not an escape")
         self._at += 2
         return ESCAPES[following]
 

@@ -123,12 +123,12 @@ def _fields(node: yaml.Node, what: str) -> Fields:
     if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise _NotUnderstoodInYaml(node, f"{what} is no mapping")
+        raise _NotUnderstoodInYaml(node, f"{what} is not a mapping")
     fields: Fields = {}
     for key, value in node.value:
         name = _text(key, "a key")
         if name in fields:
-            raise _NotUnderstoodInYaml(key, f"`{name}` is there twice")
+            raise _NotUnderstoodInYaml(key, f"`{name}` appears twice")
         fields[name] = value
     return fields
 
@@ -139,7 +139,7 @@ def _inside(fields: Fields, name: str) -> Fields:
 
 def _text(node: yaml.Node, what: str) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise _NotUnderstoodInYaml(node, f"{what} is no single value")
+        raise _NotUnderstoodInYaml(node, f"{what} is not a single value")
     return str(node.value)
 
 

@@ -87,7 +87,7 @@ def run_console(path: ClassPath, selection: Sequence[str], folder: Path) -> Mapp
     outcomes = _read(report) if report.is_file() else {}
     if not outcomes:
         lines = (process.stdout + process.stderr).splitlines()[-12:]
-        raise EnvironmentFault("kafka-tests", "no test ran", excerpt="\n".join(lines), help="see the excerpt")
+        raise EnvironmentFault("kafka-tests", "no test ran", excerpt="\n".join(lines), help="see the output")
     return outcomes
 
 

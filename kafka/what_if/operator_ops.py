@@ -36,7 +36,7 @@ def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)
     if level is None:
         levels = ", ".join(level.value for level in events.MinIsrLevel)
-        op["level"].fail(f"`{name}` is no level", f"levels: {levels}")
+        op["level"].fail(f"`{name}` is not a level", f"levels: {levels}")
     value = op["value"].integer()
     b = op.maybe("broker", request.ids.inside, 0)
     before = controller_of(request)

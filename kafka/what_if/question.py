@@ -180,7 +180,7 @@ def _read_partition(partition: Node, ids: Ids, config: Config) -> tuple[Partitio
     sets = {name: partition.get(name, partition["replicas"].value if name == "isr" else []) for name in SETS}
     none = _is_none_stored(sets["last_known_elr"])
     if none and not config.lkl_stores_none:
-        partition["last_known_elr"].fail("-1 is no broker", "only released code stores it as a last known leader")
+        partition["last_known_elr"].fail("-1 is not a broker", "only released code stores it as a last known leader")
     lists = {name: () if none and name == "last_known_elr" else ids.distinct(sets[name]) for name in SETS}
     last = partition.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:

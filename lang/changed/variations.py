@@ -64,7 +64,7 @@ def variations(
     """Every change of a decorated function.
 
     ghosts: fields of the state whose new values stay as they are; bounds: fields of the configuration that
-    only bound a search, so that a comparison of one with a number is no rule and stays as it is.
+    only bound a search, so that a comparison of one with a number is not a rule and stays as it is.
     """
     source = Source(function)
     names: dict[str, int] = {}

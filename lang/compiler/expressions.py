@@ -166,7 +166,7 @@ class Expressions(Calls):
     def _no_knob(self, node: ast.Attribute, fields: list[str]) -> NoReturn:
         config = self.functions.config
         if hasattr(config, node.attr):
-            message = f"'{node.attr}' of the configuration is no field, and no set of all members of a sort"
+            message = f"'{node.attr}' of the configuration is not a field, and no set of all members of a sort"
             self.source.error(node, message)
         declare = f"declare it in class {config.__name__}, with a default, and a text below it"
         close = near(node.attr, fields)

@@ -76,7 +76,7 @@ class Matching:
             case ast.MatchOr(patterns=patterns):
                 ways = [self._pattern(inner, subject, present) for inner in patterns]
                 if any(way.names for way in ways):
-                    self.refuse(pattern, "alternatives of a pattern give no names", "write a case for each")
+                    self.refuse(pattern, "alternatives of a pattern cannot bind names", "write a case for each")
                 if not all(way.tests for way in ways):
                     return Matched()
                 return Matched((ast.BoolOp(ast.Or(), [_all(list(way.tests)) for way in ways]),))

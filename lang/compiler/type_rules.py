@@ -40,7 +40,7 @@ def check_limits(ty: Ty, config: Any) -> None:
         for limit in (part.hi, part.cap, part.size):
             if isinstance(limit, str) and limit not in names:
                 what = "size" if limit == part.size else "limit"
-                message = f"the {what} '{limit}' of {part} is no field of {config.__name__}"
+                message = f"the {what} '{limit}' of {part} is not a field of {config.__name__}"
                 help = near(limit, names) or f"declare it in {config.__name__}"
                 raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
 

@@ -83,7 +83,7 @@ class NodeArena:
             return self.var(leaf, lo, hi)
         divides = op in ("div", "mod")
         if op not in ARITY or len(args) not in ARITY[op] or lo >= hi or (divides and args[1].lo < 1):
-            raise ValueError(f"{op!r} with {len(args)} operands in {lo}..{hi} is no node")
+            raise ValueError(f"{op!r} with {len(args)} operands in {lo}..{hi} is not a node")
         return self._make(op, args, lo, hi)
 
     def renumber(self, numbers: Mapping[int, int]) -> None:

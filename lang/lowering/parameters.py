@@ -27,7 +27,7 @@ def parameters(config: ModelConfig, least: Mapping[str, int], sizes: Set[str]) -
     for name, lo in least.items():
         value = getattr(config, name, None)
         if name not in names or type(value) is not int or name in sizes:
-            raise ValueError(f"{name} cannot stay open: it is no number that rules read")
+            raise ValueError(f"{name} cannot stay open: it is not a number that rules read")
         if lo > value:
             raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")
     chosen = (name for name in names if name in least)

@@ -5,7 +5,7 @@ shortest traces, whatever source they were lowered from. So an answer that is st
 digests outlives exactly the changes of the model that make no difference to the program.
 
 A node is named by its operation, its interval and the names of its operands, which are sorted where their
-order does not matter: the order of construction, which an unrelated change may alter, is no part of it.
+order does not matter: the order of construction, which an unrelated change may alter, is not part of it.
 Instances keep their order, because new states are credited to the first instance that reaches them. Instances
 that open numbers switch off do not count at all.
 """

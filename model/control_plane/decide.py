@@ -375,7 +375,7 @@ def min_isr_decided(c: Config, controller: Controller, event: MinIsrEvent) -> De
 
 @op
 def feature_decided(c: Config, controller: Controller, event: FeatureEvent) -> Decided:
-    """A version that is finalised already is no change."""
+    """A version that is finalised already is not a change."""
     if event.enabled == controller.settings.elr_enabled:
         return refused(controller, Error.NONE)
     settings = with_feature(c, controller.settings, event.enabled)

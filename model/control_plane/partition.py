@@ -215,7 +215,7 @@ def name_leader_if_replica_removed(p: Partition, draft: Draft) -> Draft:
 def election_fails(c: Config, p: Partition, target: Target) -> bool:
     """LeaderAcceptor.test: it asks the old registration for the directory of an active candidate.
 
-    It is missing if the candidate is no replica yet, so PartitionRegistration.directory throws. That is an
+    It is missing if the candidate is not a replica yet, so PartitionRegistration.directory throws. That is an
     UNKNOWN_SERVER_ERROR for who asked, and a fault of the controller where no request did.
     """
     tracked = update_elr(c, p, complete_reassignment(c, p, target), target)

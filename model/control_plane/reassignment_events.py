@@ -20,7 +20,7 @@ from elrcheck.model.state import State
 def Reassign(c: Config, s: State, wanted: RSet) -> State:
     """An operator moves the partition (AlterPartitionReassignments).
 
-    The search lists the wanted replicas in ascending order. A target equal to the present one is no request.
+    The search lists the wanted replicas in ascending order. A target equal to the present one is not a request.
     """
     require(c.reassignments > 0, "the scope has reassignments")
     require(wanted != EMPTY, "the target is not empty")

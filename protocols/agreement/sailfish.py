@@ -135,7 +135,7 @@ def Enter(c: Config, s: State, n: Node, r: Round, delivered: frozenset[Node]) ->
     )
     require(
         n != leader(c, r) or last in delivered or is_quorum(c, without_vote(c, s, r, at(c, s, r)) | {n}),
-        "n is no leader, or has the leader before it, or knows that it cannot be committed",
+        "n is not a leader, or has the leader before it, or knows that it cannot be committed",
     )
     new = replace(with_vertex(c, s, (n, r), delivered), round=put(s.round, n, r))
     if r > 2 and is_quorum(c, delivered - without_vote(c, s, r - 1, delivered)):

@@ -112,7 +112,7 @@ def passed(m: Node, k: Node, n: Node) -> bool:
 
 @lemma
 def OnlyInitiatorsTakePart(c: Config, s: State) -> bool:
-    """Numbers are those of initiators, and a node that is no initiator has lost."""
+    """Numbers are those of initiators, and a node that is not an initiator has lost."""
     return all(s.inbox[n] <= s.initiators and (n in s.initiators or s.status[n] == Status.LOST) for n in range(c.nodes))
 
 

@@ -1,4 +1,4 @@
-"""The store: an entry is whole, this user's own and the answer to the question asked, or it is no entry."""
+"""The store: an entry is whole, this user's own and the answer to the question asked, or it is not an entry."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_lies_in_the_place_of_a_file(store: Store[Answer]) -> None:
     file.unlink()
     file.mkdir()
     assert store.get("a") is None
-    store.put("a", Answer(1))  # cannot be written, which is no reason to fail
+    store.put("a", Answer(1))  # cannot be written, which is not a reason to fail
     file.rmdir()
     if hasattr(os, "mkfifo"):
         os.mkfifo(file)

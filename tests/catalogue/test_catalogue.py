@@ -188,7 +188,7 @@ def test_a_word_that_is_no_name(word: str, parts: tuple[str, ...]) -> None:
 
 
 def test_a_safety_property_is_no_liveness_property() -> None:
-    with pytest.raises(UsageFault, match="P-1 is no liveness property") as caught:
+    with pytest.raises(UsageFault, match="P-1 is not a liveness property") as caught:
         select_properties(load_whole_model(), ("P-1",), liveness=True)
     assert caught.value.help == "leave out --liveness"
     with pytest.raises(UsageFault):

@@ -99,6 +99,6 @@ def test_show_config_is_the_same(arguments: list[str], plain: list[str], capsys:
 
 
 def test_only_a_name_is_a_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """`config` as the value of an option of `show` is no command."""
+    """`config` as the value of an option of `show` is not a command."""
     assert run(cli, ["show", "--kind", "config", "P-1"]) == 2
     assert "'config' is not one of 'variants'" in capsys.readouterr().err

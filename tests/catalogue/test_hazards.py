@@ -75,7 +75,7 @@ def test_a_row_either_says_what_breaks_or_why_it_is_not_run() -> None:
 
 def test_what_is_left_out() -> None:
     assert {h.id for h in HAZARDS if h.left_out is not None} == NOT_SHOWN
-    assert all(h.left_out != NO_KNOB for h in HAZARDS), "a missing knob alone is no reason"
+    assert all(h.left_out != NO_KNOB for h in HAZARDS), "a missing knob alone is not a reason"
 
 
 @pytest.mark.parametrize("hazard", RUN, ids=lambda hazard: hazard.id)
@@ -232,7 +232,7 @@ BY_HAND = {
         "ExpandIsr",
         "ControllerAlters",
     ],
-    # 1 is no replica, fetches all the same, and deletes its log; then it becomes a replica.
+    # 1 is not a replica, fetches all the same, and deletes its log; then it becomes a replica.
     ("F-38", "P-27"): [
         "Produce",
         "Fetch",

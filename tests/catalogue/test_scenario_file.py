@@ -108,7 +108,7 @@ def test_a_bad_frame_is_refused(tmp_path: Path, old: str, new: str, line: int | 
         ("acks=ONE", "acks=TWO", 24, "Acks has no member `TWO`"),
         ("partition.isr", "partition.isrs", 13, "there is no `isrs`|did you mean `isr`"),
         ("registration.1.", "registration.2.", 14, "there is no broker `2`"),
-        ("partition.isr = [0]", "partition = 3", 13, "`partition` is no leaf"),
+        ("partition.isr = [0]", "partition = 3", 13, "`partition` is not a leaf"),
         ("partition.isr = [0]", "partition.isr = 0", 13, "expected a set of brokers, not 0"),
         ("r1@1(1)", "r1", 27, "`r1` is not a record|write r2@1"),
         ("safe = true\nexpect", 'breaks = ["P-99"]\nexpect', 16, "unknown property `P-99`"),

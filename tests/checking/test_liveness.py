@@ -277,7 +277,7 @@ def test_words_choose_one_kind_or_the_other() -> None:
     assert chosen("*Leader*", liveness=True) == {"V-7", "V-8", "V-11"}
     with pytest.raises(UsageFault, match="run of their own"):
         chosen("P-1", "V-7")
-    with pytest.raises(UsageFault, match="P-1 is no liveness property"):
+    with pytest.raises(UsageFault, match="P-1 is not a liveness property"):
         chosen("P-1", liveness=True)
 
 

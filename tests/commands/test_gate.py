@@ -89,7 +89,7 @@ FULL = baseline_text([replace(ENTRIES[0], name="a")])
         (SMALL + "max-depth = 0\n", "`max-depth`: expected a whole number, 1 or more", ":5"),
         (SMALL + "max-depth = true\n", "`max-depth`: expected a whole number, 1 or more, not true", ":5"),
         (SMALL + 'set = ["a=1", 2]\n', "`set`: expected a text, not 2", ":5"),
-        (replaced(SMALL, "entry.a", 'entry."a b"'), "`a b` is no name of an entry", ":2"),
+        (replaced(SMALL, "entry.a", 'entry."a b"'), "`a b` is not a valid entry name", ":2"),
         (SMALL + "proof = true\nliveness = true\n", "`proof`: not for liveness properties", ":5"),
         (replaced(FULL, "noticed by P-2 at", "seen by P-2 at"), "expected `noticed by P-1 at depth 3`", ""),
         (SMALL + "[other]\n", "unknown key `other`", ":5"),

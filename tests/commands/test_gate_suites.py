@@ -98,7 +98,7 @@ FULL = baseline_text((), (ENTRY,))
         (replaced(FULL, "distinct = 4", "distinct = -4"), "`distinct`: expected a whole number, 0 or more"),
         (replaced(FULL, ", diameter = 3", ""), "`diameter` is missing"),
         (replaced(FULL, "P-2 = 2", 'P-2 = "2"'), "`P-2`: expected a whole number"),
-        (replaced(FULL, "suite.ours", 'suite."a b"'), "`a b` is no name of an entry"),
+        (replaced(FULL, "suite.ours", 'suite."a b"'), "`a b` is not a valid entry name"),
         (FULL + '[entry.ours]\nvariant = "legacy"\nscope = "two-brokers"\n', "an entry `ours` too"),
     ],
 )

@@ -138,7 +138,7 @@ def test_the_image_and_the_action_install_as_the_page_does() -> None:
 
 
 def test_the_image_is_built_of_all_that_the_package_needs() -> None:
-    """What .dockerignore leaves out is no room of the package, and none of its data."""
+    """What .dockerignore leaves out is not a room of the package, and none of its data."""
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     left_out = {line for line in lines if line and line[0] not in "#!"}
     included = {line[1:] for line in lines if line.startswith("!")}

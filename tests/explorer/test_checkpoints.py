@@ -145,7 +145,7 @@ def test_another_run_is_refused_and_the_field_named(go: Go, stopped_run: Path) -
     code, _, err = go("--resume", str(stopped_run), "--fingerprint", "64")
     assert code == 2 and "`fingerprint` was 0 and is now 64" in err
     code, _, err = go("--resume", str(stopped_run), *SMALL, "--max-depth", "9")
-    assert code == 3, "the same selection, said again, is no mismatch"
+    assert code == 3, "the same selection, said again, is not a mismatch"
 
 
 def test_a_changed_model_is_refused(go: Go, stopped_run: Path) -> None:

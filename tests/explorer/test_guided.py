@@ -83,7 +83,7 @@ def test_a_run_ends_when_every_state_was_met(program: Program) -> None:
     result = walked(program)
     naive = naive_search(program)
     assert result.distinct == sum(naive.levels)
-    assert result.reason == "no state left to meet within --depth 100"
+    assert result.reason == "no unvisited state within --depth 100"
     assert result.distinct <= result.states < 4 * result.distinct
     assert set(result.first) == set(naive.first)
 
@@ -113,7 +113,7 @@ def test_the_depth_is_that_of_traces_and_not_of_single_walks() -> None:
     assert 0 in walked(grid(6, 3), depth=15).first
     short = walked(grid(6, 3), depth=14)
     assert 0 not in short.first and short.deepest == 14
-    assert short.reason == "no state left to meet within --depth 14"
+    assert short.reason == "no unvisited state within --depth 14"
 
 
 def test_a_full_memory_ends_walks_and_loses_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,7 +178,7 @@ def test_a_whole_controller_with_its_event_queue_answers_the_same(oracle: Contro
 
 
 def test_a_fault_makes_a_whole_controller_resign() -> None:
-    """An exception that is no error of the protocol; the controller becomes active again and answers."""
+    """An exception that is not an error of the protocol; the controller becomes active again and answers."""
     partition = KafkaPartition((1, 2), (1,), last_known_elr=(0,), directories=(0, 0))
     brokers = (KafkaBroker(0), KafkaBroker(1, 101, fenced=True), KafkaBroker(2, 102, fenced=True))
     setup = Setup(brokers, partition, topic_unclean=True)

@@ -199,7 +199,7 @@ def test_a_complete_log_needs_no_snapshot(tmp_path: Path) -> None:
 def test_what_is_missing_between_files_is_named(tmp_path: Path) -> None:
     log(tmp_path, (4, 2), (8, 1))
     assert [(damaged.offset, damaged.message) for damaged in damage(read(tmp_path))] == [
-        (0, "offsets 0 to 3 are missing, and no snapshot has what they did"),
+        (0, "offsets 0 to 3 are missing, and no snapshot covers them"),
         (6, "offsets 6 to 7 are missing"),
     ]
     snapshot(tmp_path, 2)

@@ -201,7 +201,7 @@ def test_a_trace_without_a_step_of_the_controller(tmp_path: Path) -> None:
     from elrcheck.model.state import Acks
 
     path = stored(tmp_path, "code_4_1", (), [Label("Produce", (0, Acks.ALL))], "P-1")
-    with pytest.raises(UsageFault, match="no step of the trace is one of the controller") as fault:
+    with pytest.raises(UsageFault, match="the trace has no step of the controller") as fault:
         junit_test(str(path), None, None, Silent())
     assert int(fault.value.exit_code) == 2
 

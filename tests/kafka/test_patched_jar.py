@@ -98,7 +98,7 @@ def test_it_is_built_once_for_what_it_is_made_of(
 def test_an_edit_that_does_not_fit(kafka: ClassPath, environ: dict[str, str]) -> None:
     for edit, message in (
         (Edit("Limit", insert="", replace="Unit.TWO"), "has to read once, and reads 0 times: Unit.TWO"),
-        (Edit("Unlimited", insert="", replace="Unit.ONE"), "Unlimited.java is no source of Kafka 4.1.2"),
+        (Edit("Unlimited", insert="", replace="Unit.ONE"), "Unlimited.java is not a source of Kafka 4.1.2"),
         (Edit("Limit", insert="Unit.TWO", replace="Unit.ONE"), "does not compile against Kafka 4.1.2"),
     ):
         with pytest.raises(UsageFault) as fault:
@@ -148,7 +148,7 @@ def test_which_edits_a_release_has() -> None:
     older, newer = edits_of("F-58", "4.1.2"), edits_of("F-58", "4.3.1")
     assert len(older) == len(newer) == 2 and older != newer
     for finding, version, code, message in (
-        ("F-55", "4.1.2", "no-patch", "F-55 has no patch that could be built"),
+        ("F-55", "4.1.2", "no-patch", "F-55 has no patch to build"),
         ("F-58", "9.9.9", "patch-edit", "has no edit for Kafka 9.9.9"),
         ("F-200", "4.1.2", "unknown-name", "there is no finding F-200"),
     ):

@@ -83,7 +83,7 @@ def test_a_call_is_refused(tmp_path: Path, case: str) -> None:
 ODD = {
     "a case that does more": ("return joins(s, event)", "return joins(s, event) | s", "not the call of an"),
     "a case that is missing": ("Joins | Clears)", "Joins | Clears | Other)", "no case for Other"),
-    "a case too many": ("event: Joins | Clears)", "event: Clears | Clears)", "Joins is no member"),
+    "a case too many": ("event: Joins | Clears)", "event: Clears | Clears)", "Joins is not a member"),
     "an operator of another record": ("clears(s, event)\n", "joins(s, event)\n", "does not take one"),
     "more than a choice": ("    match event:", "    x = s\n    match event:", "only chooses"),
 }

@@ -52,7 +52,7 @@ REFUSED = {
     "misspelt field": ("return s.itm == s.item", "did you mean 'item'?"),
     "misspelt function": ("return lenn(s.group) == 1", "did you mean 'len'?"),
     "no knob": ("return c.broker_cnt == 1", "did you mean 'broker_count'? Or declare it in class C"),
-    "no field": ("return c.twice == 6", "is no field, and no set of all members of a sort"),
+    "no field": ("return c.twice == 6", "is not a field, and no set of all members of a sort"),
     "guard": ("require(True, 'x')\n    return True", "require() is for actions and @init, and this is @op"),
     "whole state": ("return s == s", "name a part of it, such as s.partition"),
     "range by steps": ("return all(s.order[k] == 1 for k in range(1, 2, 1))", "range(m, n), from m to n - 1"),
@@ -79,15 +79,15 @@ REFUSED_WHOLE = {
     "keyword only": ("@op\ndef f(c: C, *, n: Count) -> bool:\n    return True", "plain parameters"),
     "sender": (
         "@action(message=Message('x', 'Server'))\ndef F(c: C, s: S, b: Replica) -> S:\n    return s",
-        "'x' is no parameter of a sort that could send or receive",
+        "'x' is not a parameter of a sort that could send or receive",
     ),
     "receiver": (
         "@action(message=Message('b', 'on'))\ndef F(c: C, s: S, b: Replica, on: bool) -> S:\n    return s",
-        "'on' is no parameter of a sort",
+        "'on' is not a parameter of a sort",
     ),
     "lost": (
         "@action(message=Message('b', 'X', lost='b'))\ndef F(c: C, s: S, b: Replica) -> S:\n    return s",
-        "'b' is no bool parameter",
+        "'b' is not a bool parameter",
     ),
     "fair choice": (
         "@action(fairness=Fair('a timer', only={'on': True}))\ndef F(c: C, s: S) -> S:\n    return s",
@@ -102,7 +102,7 @@ REFUSED_WHOLE = {
     "field of a record": ("@record\nclass R:\n    x: dict\n@op\ndef f(c: C, r: R) -> bool:\n    return r.x", "R.x"),
     "limit": (
         "N = Annotated[int, nat('N', hi='nothing')]\n@op\ndef f(c: C, n: N) -> bool:\n    return True",
-        "the limit 'nothing' of N is no field of C",
+        "the limit 'nothing' of N is not a field of C",
     ),
     "mutual recursion": (
         "@op\ndef f(c: C, n: Count) -> bool:\n    return g(c, n)\n"

@@ -146,7 +146,7 @@ def test_walks_and_a_proof_do_not_go_on_either(tmp_path: Path, invoke: Invoke) -
     code, out, _ = invoke("simulate", *model, "--walks", "100", "--seed", "1", "-f", "json")
     assert code == 3 and json.loads(out)["search"]["overflows"]
     code, _, err = invoke("prove", *model, "--fresh")
-    assert code == 2 and "4 is no key of the map" in err and "in Set in plain Python" in err and "marks.py:" in err
+    assert code == 2 and "4 is not a key of the map" in err and "in Set in plain Python" in err and "marks.py:" in err
     patched = _model(tmp_path, "bool")
     patched.write_text(replaced(patched.read_text(), *GUARDED, 1))
     assert invoke("prove", *model, "--fresh")[0] == 0

@@ -74,7 +74,7 @@ def _bare(plain: Program) -> tuple[Instance, ...]:
 
 
 def test_an_instance_that_open_numbers_switch_off_does_not_count() -> None:
-    """What a rule makes of a crash is no part of a configuration without crashes."""
+    """What a rule makes of a crash is not part of a configuration without crashes."""
 
     def with_budget(step: int, budget: int) -> Program:
         dag = Dag()

@@ -147,7 +147,11 @@ REFUSED = {
     "a key of another type": (MAPS, "s.count[s.last] == 1", "is indexed by a Mode, not by Vote"),
     "a map of some keys": (MAPS, "s.count == Map({k: 0 for k in Mode if k != s.mode})", "an entry for every key"),
     "a map of other keys": (MAPS, "s.count == Map({v: 0 for v in every(c, Vote)})", "can never be equal"),
-    "a key that is no name": (MAPS, "s.count == Map({next_mode(k): 0 for k in Mode})", "the key is what 'for' names"),
+    "a key that is not a name": (
+        MAPS,
+        "s.count == Map({next_mode(k): 0 for k in Mode})",
+        "the key is what 'for' names",
+    ),
     "a map over a sort": (MAPS, "Map({n: 0 for n in range(c.nodes)})[0] == 1", "is tuple(.. for n in range(c.nodes))"),
     "a vector over an enum": (MAPS, "tuple(0 for k in Mode)[0] == 1", "one value for each Mode is a map"),
     "a bare dict": (MAPS, "{k: 0 for k in Mode}[s.mode] == 1", "is a map: Map({k: x for k in Mode})"),
@@ -209,7 +213,7 @@ def test_a_divisor_of_zero_is_refused(tmp_path: Path, invoke: Invoke) -> None:
     file = model_file(tmp_path, RING, "s.head < c.slots")
     assert invoke("check", "--model", str(file))[0] == 0
     code, _, err = invoke("check", "--model", str(file), "--set", "slots=0")
-    assert code == 2 and "`slots`: the model divides by it, so it has to be positive" in err
+    assert code == 2 and "`slots`: the model divides by it, so it must be positive" in err
 
 
 def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Invoke) -> None:

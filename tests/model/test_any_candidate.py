@@ -56,7 +56,7 @@ def test_the_present_leader_stays_and_so_does_the_choice() -> None:
 
 
 def test_the_elr_waits_for_a_member_that_is_active() -> None:
-    """Whoever is favoured: a fenced member is no candidate."""
+    """Whoever is favoured: a fenced member is not a candidate."""
     lost = fenced(ANY, Init(ANY), 1, 2, 0)
     assert lost.partition.leader is None and lost.partition.elr == frozenset({0, 1, 2})
     assert {Unfence(ANY, s, 1).partition.leader for s in favouring(ANY, lost)} == {1}

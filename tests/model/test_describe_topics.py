@@ -213,7 +213,7 @@ def test_cursor_behind_all_topics() -> None:
 
 
 def test_topics_before_the_cursor_are_left_out_without_an_error() -> None:
-    """0 is no topic, but it comes before the cursor: its error was on an earlier page."""
+    """0 is not a topic, but it comes before the cursor: its error was on an earlier page."""
     assert brief(ask("0", "b", cursor=Cursor("b", 0))) == ([("b", [0])], None)
 
 

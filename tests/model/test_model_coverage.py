@@ -23,7 +23,7 @@ from support.knob_cases import CASES, TWO
 
 # Functions that no action calls.
 NOT_CALLED = {
-    "waits": "properties ask what a producer is told; it follows from a step and is no part of a state",
+    "waits": "properties ask what a producer is told; it follows from a step and is not part of a state",
     "answer_after": "as waits",
     "may_lead": "properties ask who may lead; an election takes the same brokers from its target",
     "balance_fails": "as balance_preferred",
@@ -116,7 +116,7 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     ],
     "no variant has a shadow ISR together with ELR": [("update_shadow_isr", "not target.elr_enabled", False)],
     "a leader is only named together with another change": [("merge", "not draft.names_leader", False)],
-    "a last known leader that is no replica, or is -1, takes more events than a search here has; so does an "
+    "a last known leader that is not a replica, or is -1, takes more events than a search here has; so does an "
     "election that fails: tests/model/test_release_rules.py decides them": [
         ("Fence", FAULTLESS, False),
         ("Register", FAULTLESS, False),

@@ -110,7 +110,7 @@ def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, cod
 
 
 def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
-    """It was found by a search, and still the run is no pass."""
+    """It was found by a search, and still the run is not a pass."""
     hole = HazardReport("F-1", "", "", "", "found", ("P-1",), "P-1", 4, proof="proved", hole=True)
     seen = structs.replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
     assert hazard_run._verdict([hole], None) == "not_found"

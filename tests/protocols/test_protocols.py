@@ -258,7 +258,7 @@ def test_its_lemmas_prove_a_protocol(name: str, invoke: Invoke) -> None:
 
 
 def test_a_step_out_of_its_types_is_refuted(invoke: Invoke) -> None:
-    """Without a lemma that bounds it, the log may be full: what is appended then is no state to compare."""
+    """Without a lemma that bounds it, the log may be full: what is appended then is not a state to compare."""
     code, out, _ = invoke("prove", "--model", str(protocol("replicated_log")), "--fresh")
     assert code == 1 and "does not preserve Types" in out and "steps of the solver replayed in plain Python" in out
 

@@ -37,7 +37,7 @@ def test_a_file_that_is_no_model_is_a_clear_error(text: str, says: str, invoke: 
         ("    decision: Decision\n", "    decision: bool\n", "expected bool, this is Decision"),
         ("@init", "", "a model has exactly one @init function"),
         ('@always("P-1")', "@always", "@always takes the id of the property"),
-        ('@always("P-1")', '@always("P1")', "'P1' is no id of a property"),
+        ('@always("P-1")', '@always("P1")', "'P1' is not an id of a property"),
         ('{"rms": 5}', '{"rmz": 5}', "did you mean 'rms'?"),
         ("@state\n", "", "`State` has no decorator @state"),
         ("MODEL = ", "OTHER = ProtocolModel(State, Config)\nMODEL = ", "more than one ProtocolModel"),

@@ -109,7 +109,7 @@ CASES: dict[str, tuple[Edits, str, str]] = {
     ),
     "an unknown size": (
         (('sort("Process", "processes")', 'sort("Process", "others")'),),
-        "the size 'others' of Process is no field of Config",
+        "the size 'others' of Process is not a field of Config",
         "at: Annotated[tuple[At, ...], Per(Process)]",
     ),
     "a record in itself": (

@@ -158,7 +158,7 @@ def test_the_elr_names_a_broker_that_is_no_replica(model: Model, config: Config)
 
 @pytest.mark.parametrize("kind", [EventKind.FENCE, EventKind.REASSIGN, EventKind.ALTER_PARTITION])
 def test_a_completion_leaves_a_removed_broker_eligible(model: Model, kind: EventKind) -> None:
-    """F-20 by completing: the broker was to be removed, is no replica any more, and may be elected."""
+    """F-20 by completing: the broker was to be removed, is not a replica any more, and may be elected."""
     counterexample = refutation(model, variant_config("code_4_1"), kind, "CT-8")
     before, after = counterexample.before.partition, counterexample.after.partition
     strangers = (after.elr | after.last_known_elr) - frozenset(after.replicas)

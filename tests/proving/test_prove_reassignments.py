@@ -36,7 +36,7 @@ def model() -> Model:
 
 @pytest.mark.slow
 def test_faults_of_reassignments_are_refuted(model: Model) -> None:
-    """F-20: an eligible broker that is no replica; and a removal of a replica within a leader epoch."""
+    """F-20: an eligible broker that is not a replica; and a removal of a replica within a leader epoch."""
     right = Prover(Transitions(model, TWO), lemmas_of(model), None)
     wrong = Prover(Transitions(model, replace(TWO, elr_intersect_replicas=False)), lemmas_of(model), None)
     assert refuted(wrong, "Reassign", "ReplicasListed")

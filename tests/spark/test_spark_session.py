@@ -198,7 +198,7 @@ for conf in (["spark.driver.bindAddress=192.0.2.1"], ["spark.executor.memory=ple
 @pytest.mark.spark
 @pytest.mark.slow
 def test_sessions_fail_and_start_one_after_the_other_without_noise(tmp_path: Path) -> None:
-    """An address of the documentation network is no address of this machine."""
+    """An address of the documentation network is not an address of this machine."""
     done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.stdout.splitlines() == ["4 spark-port True", "2 spark-conf True", "4 True"]
     assert done.stderr == ""

@@ -271,7 +271,7 @@ def test_a_behaviour_without_violation(tools: TlcTools, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.tlc
 def test_only_the_last_state_counts(tools: TlcTools, tmp_path: Path) -> None:
-    """State 3 has no leader; in a trace that goes on to state 4 this is no violation."""
+    """State 3 has no leader; in a trace that goes on to state 4 this is not a violation."""
     short = write(tmp_path, TRACE[:3], ACTIONS[:2], [WitnessProperty("HasLeader")])
     assert verdict(tools, short).verdict == "confirmed"
 

@@ -80,7 +80,7 @@ def test_a_part_is_followed_up_to_its_refused_step(story: Loaded[Label]) -> None
     replayed = replay(story.model, story.config, of_states((*states[:2], states[3])))
     assert replayed.rejection is not None and replayed.rejection.step == 2
     assert (replayed.states, replayed.labels, replayed.loop) == (states[:2], STORY[:1], None)
-    with pytest.raises(ReplayError, match="step 2 of the trace is no step of the model"):
+    with pytest.raises(ReplayError, match="step 2 of the trace is not a step of the model"):
         _ = replayed.followed
     replayed = replay(story.model, story.config, of_states(states[1:]))
     assert replayed.states == () and replayed.view.steps == ()

@@ -1,1 +1,1 @@
-"""Kafka's answers kept in files, and the model compared with them without Java."""
+"""Files of Kafka's answers, and the comparison of the model with them without Java."""

@@ -1,4 +1,4 @@
-"""`elrcheck conform --keep-answers FILE`: ask a release what a comparison asks, and keep the answers."""
+"""`elrcheck conform --keep-answers FILE`: put the questions of a comparison to a release, and write the answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
 
 
 def _ask(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
-    """Ask what a comparison asks, apart from what compares Kafka with itself; return the version."""
+    """Ask the questions of a comparison, except those that compare Kafka with itself; return the version."""
     opener = open_broker if request.level == "broker" else open_kafka
     with opener(source, pairs) as oracle:
         for block in plan(request.comparisons, request.level, team.config.elr_enabled):

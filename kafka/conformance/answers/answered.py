@@ -1,6 +1,6 @@
-"""The model compared with answers of Kafka that were kept in files.
+"""Compares the model with stored answers of Kafka.
 
-A model of which no rule was changed has no difference without a known reason in the packaged files.
+With unchanged rules, every difference from the packaged files has a known reason.
 """
 
 from __future__ import annotations

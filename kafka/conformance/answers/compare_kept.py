@@ -1,6 +1,6 @@
 """`elrcheck conform --answers FILE`: a comparison with Kafka that needs neither Java nor Kafka.
 
-The questions are those of the file, so differences are shown as they are found, and are not shrunk.
+The questions are those of the file, so differences are shown as they are, without shrinking.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OFTEN = 200
 
 
 def compare_answers(request: ConformRequest, progress: Progress) -> ConformReport:
-    """Compare every file; after an interrupt or at the time limit the report has what was found so far."""
+    """Compare every file; after an interrupt or at the time limit the report has the results so far."""
     started = time.monotonic()
     results: list[tuple[AnsweredRelease, VersionResult]] = []
     stopped: str | None = None

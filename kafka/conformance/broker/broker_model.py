@@ -1,7 +1,7 @@
 """The model's side of a walk of one broker: its own actions and rules answer the events.
 
-Only this broker's part of a state is used. What the code needs besides and the model leaves open is kept
-here: the registrations in the broker's metadata cache, and whether a request is in flight.
+Uses only this broker's part of a state. Adds what the code needs and the model leaves open: the registrations in the
+broker's metadata cache, and whether a request is in flight.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Held:
         return self.state.broker[self.id]
 
     def put(self, broker: Broker) -> Held:
-        """Return the same with this broker changed."""
+        """Return a copy with this broker changed."""
         return replace(self, state=self.with_broker(self.id, broker))
 
     def with_broker(self, b: int, broker: Broker) -> State:
@@ -54,12 +54,12 @@ class Held:
         return replace(self.state, broker=changed)
 
     def live(self, b: int, epoch: int) -> bool:
-        """Return whether the metadata cache has this incarnation of b as active; the leader asks for no other."""
+        """Return whether the metadata cache has this incarnation of b as active; the leader proposes no other."""
         return (b, epoch, "active") in self.brokers
 
 
 def begin(config: Config, event: events.Beginning) -> Held:
-    """Return a process that has applied nothing yet."""
+    """Return a process that has not applied any metadata yet."""
     sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
     wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
     held = Held(wide, event.id, Init(wide))
@@ -106,7 +106,7 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
 
 
 def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerAnswer:
-    """Return what the model's broker knows, in Kafka's terms."""
+    """Return the state of the model's broker in Kafka's terms."""
     c, b, broker = held.config, held.id, held.broker
     view, leads = broker.view, leads_partition(broker, b)
     unknown = -1
@@ -192,7 +192,7 @@ def log_like(log: Log, event: events.FollowerFetch) -> Log:
 
 
 def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, events.Proposed | None]:
-    """Send a request, unless one is in flight: AlterPartitionManager has room for one."""
+    """Send a request, unless one is in flight: AlterPartitionManager holds one at most."""
     if held.waiting:
         return held, None
     try:
@@ -209,7 +209,7 @@ def _sent(held: Held) -> events.Proposed:
 
 
 def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
-    """Propose an ISR without as many members as possible: without tolerance every member that lags leaves."""
+    """Propose the smallest ISR: without tolerance every member that lags leaves."""
 
     def without(out: RSet) -> Callable[[Held], State]:
         return lambda h: ShrinkIsr(h.config, h.state, h.id, out)

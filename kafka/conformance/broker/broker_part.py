@@ -1,7 +1,7 @@
 """kafka.cluster.Partition, compared with the model's rules for a broker event by event.
 
-A difference that is known has a class with its reason; the model then continues from what Kafka did. A class
-explains a difference only if Kafka's whole answer is what the class says it must be.
+A known difference has a class with its reason; the model then continues from Kafka's state. A class explains a
+difference only if it predicts Kafka's whole answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ left it; None if this is another difference."""
 
 @dataclass(frozen=True)
 class BrokerDisagreement:
-    """The last of `events` is answered differently. differs: in which fields; known: the class that explains it."""
+    """The answers to the last of `events` differ. differs: in which fields; known: the class that explains it."""
 
     events: BrokerWalk
     before: BrokerAnswer
@@ -86,7 +86,7 @@ BROKER = BrokerPart()
 
 
 def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:
-    """Return the fields in which two answers differ; the model has no names for the errors of a fetch."""
+    """Return the fields in which two answers differ; errors of a fetch count as equal, since the model names none."""
     names = [f.name for f in fields(BrokerAnswer) if getattr(kafka, f.name) != getattr(model, f.name)]
     if model.outcome == REFUSED and kafka.outcome.isupper():
         names = [name for name in names if name != "outcome"]

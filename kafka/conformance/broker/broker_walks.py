@@ -69,7 +69,7 @@ def _order_of_short_walks(seed: int) -> list[int]:
 
 
 def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
-    """Return a walk by its number: all short ones, in shuffled order, and random ones by turns; then random ones."""
+    """Return a walk by its number: shuffled short ones alternate with random ones until none is left."""
     if number >= 2 * SHORT_WALKS:
         return random_walk(config, seed, number - SHORT_WALKS)
     turn, is_random = divmod(number, 2)
@@ -88,7 +88,7 @@ def _may_follow(held: Held, record: events.Metadata) -> bool:
 
 
 def _may_answer(held: Held, answer: events.Granted) -> bool:
-    """Return whether a success has the proposed ISR, or a part of it where it is newer than the leader's."""
+    """Return whether a success has the proposed ISR, or a part of it if it is newer than the leader's."""
     view, alter = held.broker.view, held.broker.alter
     if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
         return True
@@ -114,7 +114,7 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
 
 
 def followed(held: Held, event: BrokerEvent) -> Held:
-    """Return the model after an event; as in Kafka, a record that the leader has learnt already is applied again."""
+    """Return the model after an event; as in Kafka, the leader applies a record again that it already knows."""
     if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
         return applied(held, event)
     return decide(held, event)[1]

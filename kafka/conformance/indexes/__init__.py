@@ -1,1 +1,1 @@
-"""The controller's indexes, compared with what its partitions and registrations say."""
+"""Compares the controller's indexes with its partitions and registrations."""

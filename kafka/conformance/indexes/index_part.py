@@ -1,7 +1,7 @@
-"""The indexes of a controller, compared after every event with what its partitions and registrations say.
+"""Compares the indexes of a controller after every event with its partitions and registrations.
 
-Kafka's classes are compared with themselves: those of the running controller, and those of a controller that loads a
-snapshot of everything committed. A difference is reported at the event after which it is there first.
+Both sides are Kafka's: the running controller, and a controller that loads a snapshot of everything committed. A
+difference is reported at the first event after which it exists.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NOTHING = IndexAnswer((), ())
 
 @dataclass(frozen=True, slots=True)
 class IndexDisagreement:
-    """After the last of `steps` an index is not what it should be, or that event failed with an exception.
+    """After the last of `steps` an index is wrong, or that event failed with an exception.
 
     where: the running controller, or one that loads a snapshot; before, now: what the indexes held before the event
     and after it; elr: the feature is on; entries: of one index, those that differ; failure: the exception's text.
@@ -89,7 +89,7 @@ class IndexPart(KafkaPart[Walk, IndexAnswers]):
         return oracle.index_walks(questions)
 
     def compare(self, config: Config, question: Walk, answer: IndexAnswers, expected: None) -> Iterator[Outcome]:
-        """Yield the differences of each event that were not there before it; they count as one comparison."""
+        """Yield the new differences after each event; an event counts as one comparison."""
         setup, steps = question
         before = NOTHING
         for number, (kafka, now) in enumerate(answer, 1):

@@ -1,7 +1,7 @@
 """Random walks over several topics and partitions, from a cluster without topics.
 
-The model holds one partition. So each partition is followed by a model of its own, which shares the brokers' events
-with the others: an event is mostly one that does something, and Kafka alone says what it does.
+The model holds one partition. So each partition has a model of its own, and all share the brokers' events. The models
+only help to choose events that have an effect; Kafka alone decides what they do.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Followed:
     taken: list[Step] = field(default_factory=list)
 
     def take(self, step: Step, place: Place) -> None:
-        """Take a step about a partition; one for which a model has no value is left out."""
+        """Take a step about a partition; skip one that a model cannot represent."""
         try:
             after = {where: _next(self.partitions[where], step) for where in self._met(step, place)}
             brokers = self.brokers if isinstance(step, OF_A_PARTITION) else _next(self.brokers, step)

@@ -1,4 +1,4 @@
-"""The findings that explain a difference of an index: each works out what Kafka must have left in it."""
+"""The findings that explain a difference of an index: each computes what Kafka must have left in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GONE = "existed in isrMembers, but not in the topics map"
 NO_IMAGE = 'NullPointerException: Cannot invoke "org.apache.kafka.image.TopicImage'
 NO_ELR: Mapping[str, Any] = {"elr": [], "last_known_elr": []}
 NOBODY = "-1 as leader"
-"""Under which brokersToIsrs has the partitions without a leader."""
+"""The key of brokersToIsrs for partitions without a leader."""
 F_64 = KnownClass(
     "F-64",
     "the index of ELR members keeps an entry, or an event fails on the entry of a deleted topic",
@@ -97,7 +97,7 @@ def class_of_entries(change: IndexChange) -> KnownClass | None:
 
 
 def class_of_loaded(steps: Sequence[Step], entries: Sequence[IndexEntry], elr: bool) -> KnownClass | None:
-    """Return what explains entries of a controller that loaded a snapshot. elr: the feature is on."""
+    """Return the finding that explains entries of a controller that loaded a snapshot. elr: the feature is on."""
     if any(entry.index != PARTITION for entry in entries):
         return None
     running = {entry.partition: json.loads(entry.of) for entry in entries if entry.due}
@@ -108,7 +108,7 @@ def class_of_loaded(steps: Sequence[Step], entries: Sequence[IndexEntry], elr: b
 
 
 def class_of_unloaded(steps: Sequence[Step], failure: str) -> KnownClass | None:
-    """Return what explains an exception of making a snapshot after these events."""
+    """Return the finding that explains an exception while writing a snapshot after these events."""
     deleted = next((at for at, step in enumerate(steps) if isinstance(step, DeleteTopic)), len(steps))
     return KAFKA_19497 if _cleared(steps[deleted:]) and NO_IMAGE in failure else None
 
@@ -121,7 +121,7 @@ def _cleared(steps: Sequence[Step]) -> bool:
 
 
 def class_of_failure(step: Step, before: Sequence[IndexEntry], failure: str) -> KnownClass | None:
-    """Return the finding that explains an exception. before: the indexes that the event met."""
+    """Return the finding that explains an exception. before: the indexes before the event."""
     if GONE not in failure:
         return None
     stale = {(entry.index, entry.of) for entry in before if entry.held > entry.due}
@@ -142,7 +142,7 @@ def _as_elrs_go_stale(change: IndexChange, entry: IndexEntry) -> bool:
 
 
 def _updated(held: Counter[int], gone: Collection[int], come: Collection[int]) -> Iterator[Counter[int]]:
-    """Yield what BrokersToElrs.update makes of a broker's partitions of one topic, in each order of the changes."""
+    """Yield the results of BrokersToElrs.update for a broker's partitions of a topic, in each order of changes."""
     for order in permutations([*((number, False) for number in gone), *((number, True) for number in come)]):
         left = Counter(held)
         for number, added in order:
@@ -155,7 +155,7 @@ def _updated(held: Counter[int], gone: Collection[int], come: Collection[int]) -
 
 
 def _left_by_deletion(change: IndexChange, entry: IndexEntry) -> bool:
-    """The topic was deleted when the partition had nobody in its ISR, and its directories were known until then."""
+    """Return whether the topic was deleted with an empty ISR, while its directories were known until then."""
     if not isinstance(change.step, DeleteTopic):
         return False
     due_before = [e for e in change.before if e.due]

@@ -1,1 +1,1 @@
-"""The record of comparisons that `conform` keeps, and `conform --refresh`, which renews those that are stale."""
+"""The record of comparisons of `conform`, and `conform --refresh`, which renews the stale ones."""

@@ -20,11 +20,11 @@ ANSWERS = {
     "controller": (model_side.situation_of, model_side.built, model_side.decide_step),
     "broker": (broker_model.begin, broker_model.decide),
 }
-"""For each side the functions that work out what the model answers."""
+"""For each side the functions that compute the model's answers."""
 
 
 def reject_unrecordable(request: ConformRequest) -> None:
-    """Raise UsageFault if the run is not one of the variant itself, or if the file is no record."""
+    """Raise UsageFault if the run is not one of the variant itself, or if the file is not a record."""
     if request.answers and (request.kafka or request.homes or request.record or request.keep_answers):
         raise UsageFault(
             "usage-option",
@@ -42,17 +42,17 @@ def reject_unrecordable(request: ConformRequest) -> None:
 
 
 def side_of(request: ConformRequest) -> Side:
-    """Return the side of Kafka that a request asks."""
+    """Return the side of Kafka that a request compares."""
     return "broker" if request.level == "broker" else "controller"
 
 
 def compared_rules(side: Side) -> Rules:
-    """Return the rules that a comparison of this side is about, as they are now: call it before the comparison."""
+    """Return the present rules that a comparison of this side uses: call it before the comparison."""
     return rules_below(ANSWERS[side])
 
 
 def record_comparison(report: ConformReport, request: ConformRequest, rules: Rules, path: Path) -> None:
-    """Add the versions of a report to the file, each instead of its earlier comparison of that side."""
+    """Write the versions of a report to the file, each in place of its earlier comparison of that side."""
     record = read_record(path) if path.exists() else Conformance()
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     entries = [
@@ -85,12 +85,12 @@ def record_comparison(report: ConformReport, request: ConformRequest, rules: Rul
 
 
 def read_record(path: Path) -> Conformance:
-    """Read the record in a file; raise UsageFault if it is no record."""
+    """Read the record in a file; raise UsageFault if it is not a record."""
     try:
         return from_text(path.read_bytes(), Conformance)
     except (OSError, ValueError) as fault:
         raise UsageFault(
             "usage-record",
-            f"{path} is no record of comparisons: {fault}",
+            f"{path} is not a record of comparisons: {fault}",
             help="give a file that `elrcheck conform --record` wrote, or a new one",
         ) from fault

@@ -1,7 +1,7 @@
-"""`elrcheck conform --refresh`: repeats the recorded comparisons of which a rule has changed since.
+"""`elrcheck conform --refresh`: repeats the recorded comparisons whose rules have changed since.
 
-Releases that were compared alike are asked together. Each lot is recorded as soon as it is done, so a run
-that ends early has lost at most one, and the next run takes up the rest.
+Releases with the same options are compared together. Each lot is recorded as soon as it is done, so a run that ends
+early loses at most one, and the next run continues with the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIXED = ("kafka", "homes", "variant", "overrides", "level", "comparisons", "seed
 
 @dataclass(frozen=True)
 class Refreshed:
-    """report: of what was compared again, None if nothing was stale. left: names of what is stale still."""
+    """report: of the repeated comparisons, None if nothing was stale. left: names of those still stale."""
 
     path: Path
     report: ConformReport | None
@@ -38,7 +38,7 @@ class Refreshed:
 
 
 def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
-    """Repeat every stale comparison of the record, as it was asked then, and record it.
+    """Repeat every stale comparison of the record with its options, and record it.
 
     Raise UsageFault if there is no such record, or if the packaged one is not a file that this user may write.
     """
@@ -68,12 +68,12 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
 def _packaged() -> Path:
     with as_file(files("elrcheck.catalogue") / NAME) as path:
         if not path.is_file():
-            raise UsageFault("usage-record", "the packaged record is no file", help="name one with --record FILE")
+            raise UsageFault("usage-record", "the packaged record is not a file", help="name one with --record FILE")
         return path
 
 
 def _lots(stale: Sequence[Compared]) -> list[ConformRequest]:
-    """Return a request for each way in which the stale comparisons were asked."""
+    """Return a request for each set of options among the stale comparisons."""
 
     def options(entry: Compared) -> tuple[str, str, int, int, str]:
         return entry.side, entry.variant, entry.asked, entry.seed, entry.level or ""

@@ -46,7 +46,7 @@ def agreed(c: Config, log: Log, n: Server, lengths: Lengths) -> int:
 def advanced(c: Config, s: State, n: Server) -> State:
     """A leader commits what a majority has, as soon as it has so much of the leader's epoch.
 
-    LeaderState.maybeUpdateHighWatermark. A leader that is no voter resigns when that is committed: RemoveVoterHandler.
+    LeaderState.maybeUpdateHighWatermark. Once that is committed, a leader that is no voter resigns: RemoveVoterHandler.
     """
     log = s.log[n]
     k = agreed(c, log, n, s.known[n])
@@ -164,7 +164,7 @@ def AddVoter(c: Config, s: State, n: Server, m: Server) -> State:
     require(q.role == Role.LEADER and len(log) < c.longest, "n leads, and the log has room")
     require(not c.waits or s.watermark[n] > 0, "n has committed in its epoch")
     require(settled(c, log, s.watermark[n]), "no change is pending")
-    require(m not in voters, "m is no voter")
+    require(m not in voters, "m is not a voter")
     entry = Entry(epoch=q.epoch, voters=voters | {m})
     return advanced(c, replace(s, log=put(s.log, n, (*log, entry)), changes=s.changes + 1), n)
 

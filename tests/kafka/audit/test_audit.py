@@ -163,7 +163,7 @@ STORIES: Mapping[str, tuple[Batches, Flags]] = {
         ((change(isr=[], leader=-1), *FENCED), (registered(2, brokerId=1, fenced=-1), change(isr=[1], leader=1))),
         [(8, "no-candidate", 13)],
     ),
-    "the last known leader is no replica": (
+    "the last known leader is not a replica": (
         ((change(replicas=[0], isr=[], leader=-1, lastKnownElr=[1]), *FENCED),),
         [(8, "last-known-outside-replicas", None)],
     ),

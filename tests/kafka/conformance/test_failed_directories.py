@@ -126,7 +126,7 @@ def test_what_a_heartbeat_makes_of_a_broker_is_not_always_held() -> None:
 
 
 def test_a_fault_leaves_the_directory_as_it_is() -> None:
-    """The last known leader is no replica (F-62): the election in the record of the directory fails."""
+    """The last known leader is not a replica (F-62): the election in the record of the directory fails."""
     p = KafkaPartition((0, 1), (), (), (2,), leader=-1)
     for wants_fence in (False, True):
         error, now = decide_step(

@@ -141,7 +141,7 @@ def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str
         ("replicas: 3", "replicas: three", 9, "no positive number but `three`"),
         ("replicas: 3", "replicas: [3]", 9, "no single value"),
         ("replicas: 3", "replicas: {{ .Values.rf }}", 9, "no single value"),
-        ("  replicas: 3\n", "  replicas: 3\n  replicas: 2\n", 10, "`replicas` is there twice"),
+        ("  replicas: 3\n", "  replicas: 3\n  replicas: 2\n", 10, "`replicas` appears twice"),
         ("  name: orders\n", "  name: a/b\n", 5, "no name of a topic"),
         ("  name: orders\n", "", 2, "a KafkaTopic without a name"),
         ("  partitions: 1\n", "  shards: 1\n", 8, "unknown field `shards`"),

@@ -188,7 +188,7 @@ def test_cancelling_goes_back_to_the_old_replicas() -> None:
 
 
 def test_cancelling_below_min_isr() -> None:
-    """E-20: the KIP refuses; 4.1 accepts and leaves 4 in the ELR although it is no replica (F-20)."""
+    """E-20: the KIP refuses; 4.1 accepts and leaves 4 in the ELR although it is not a replica (F-20)."""
     live = brokers(1, 2, 3, 4)
     before = partition(replicas=[1, 2, 3, 4], isr=[1, 4], adding=[4])
     reply = ask(CANCEL, before, live)
@@ -308,5 +308,5 @@ def test_minus_one_as_the_last_known_leader_is_read_and_written() -> None:
         reply = ask(elect("UNCLEAN"), before, variant=variant)
         assert reply["error"] == error
         assert (reply["partition"]["last_known_elr"] == [-1]) == (variant == "code_4_0")
-    with pytest.raises(UsageFault, match="-1 is no broker"):
+    with pytest.raises(UsageFault, match="-1 is not a broker"):
         ask(elect("UNCLEAN"), before, variant="kip_full")
