@@ -84,9 +84,9 @@ def assess(
     fail_on: Literal["flag", "loss", "outage", "never"] = "loss",
     progress: bool = False,
 ) -> AssessResult:
-    """Say what is known to lose data with a release and its settings, as `elrcheck assess` does.
+    """List the findings known to lose data with a release and its settings, as `elrcheck assess` does.
 
-    kafka: Release, such as 4.1.2, or a line, such as 4.1; a live cluster says it itself.
+    kafka: Release, such as 4.1.2, or a line, such as 4.1; with `bootstrap`, by default that of the cluster.
     replication_factor: Replicas of the topic.
     min_insync_replicas: min.insync.replicas of the topic.
     elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
@@ -94,9 +94,9 @@ def assess(
     topics: Definitions of topics: output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both;
         KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them.
     logs: Metadata log to audit: a folder, segment, snapshot, or dump.
-    bootstrap: Audit a running cluster, which also says its release.
+    bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
-    fail_on: Exit with 1 for a flag of the audit only, or also if a loss, or any outage, is known to happen.
+    fail_on: Exit with 1 for a flag of the audit; loss: or a finding that loses records; outage: or any finding.
     progress: Show progress on stderr.
     """
 
@@ -111,16 +111,16 @@ def audit(
     spark: SparkRequest | None = None,
     progress: bool = False,
 ) -> AuditResult:
-    """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does.
+    """Check the partitions of a real cluster, in its metadata logs or live, as `elrcheck audit` does.
 
     paths: Folders such as __cluster_metadata-0, segments, snapshots, or text of kafka-dump-log.sh; with the
         engine `spark` also URIs.
     bootstrap: Ask the brokers of a running cluster, instead of reading logs.
     client_config: A file of Kafka's client properties, for TLS and SASL.
-    repaired: The cluster's build has the patch of this finding, such as F-28; signs that mean nothing then are
-        not flagged.
+    repaired: The cluster runs a build with the patch for this finding, such as F-28; signs that the patch makes
+        harmless are not flagged.
     strict: Exit with 2 if a file is damaged, or records are missing.
-    workers: Number of processes that judge; auto: one, unless there are four processors and 64 MiB of logs.
+    workers: Number of processes that judge; auto: several only with four processors and 64 MiB of logs.
     engine: local: this machine; spark: the same on a cluster, from any storage that Spark reads.
     spark: Options of the engine `spark`.
     progress: Show progress on stderr.
@@ -168,14 +168,14 @@ def check(
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop after the level of the first violation.
     liveness: Check the liveness properties (V-*) instead of the others.
-    fresh: Search again what an earlier run with the same program has answered.
+    fresh: Search again even what an earlier run of the same program answered.
     fingerprint: Store a fingerprint of this many bits instead of each state; the report bounds the probability of
         an omission.
-    symmetry: Search one of all states that differ in the names of members of symmetric sorts.
+    symmetry: Count states that differ only in the names of members of symmetric sorts as one.
     run_dir: Run folder: stores traces, and checkpoints for a later `resume`.
     resume: Resume the run in this folder, by default the newest in .elrcheck/runs; variant, scope and properties
         come from the run.
-    engine: local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python.
+    engine: local: compiled; spark: the same on a cluster; numpy: vectorised; reference: plain Python.
     spark: Options of the engine `spark`.
     drawn: Include the state graph in the page if it is small.
     progress: Show progress on stderr.
@@ -191,14 +191,14 @@ def check_certificate(
     patch: Place | None = None,
     progress: bool = False,
 ) -> CertificateResult:
-    """Compare a certificate of `prove` with this source, and have a solver discharge it if one is named.
+    """Compare a certificate of `prove` with this source, and check it with a solver if one is named.
 
     As `elrcheck prove --check-certificate` does.
 
-    folder: A folder that `prove` has written.
-    solver: Also have this solver check everything that was proved, or is in the certificate.
+    folder: A folder that `prove `certificate`` wrote.
+    solver: Also check with this solver all that was proved, or all of the certificate.
     workers: Number of threads for a search, or processes for a proof.
-    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
     model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
         Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
@@ -234,14 +234,14 @@ def prove(
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
-    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
-    fresh: Prove again what an earlier run with the same rules has proved.
+    timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
+    fresh: Prove again even what an earlier run with the same rules proved.
     assumed: Also cover unclean elections and recoveries, under this assumption on who wins.
-    certificate: Write what was proved as SMT-LIB text into this folder.
-    solver: Also have this solver check everything that was proved, or is in the certificate.
-    surviving: Where a lemma is not preserved, say which properties the others still prove.
-    needed: Say of each lemma which obligation is open without it.
-    any_size: Also ask each obligation for every size of the sorts, logs and limits at once.
+    certificate: Write the proved obligations as SMT-LIB to this folder.
+    solver: Also check with this solver all that was proved, or all of the certificate.
+    surviving: If lemmas are not preserved, report which properties the others still prove.
+    needed: Report for each lemma an obligation that is open without it.
+    any_size: Also try to prove each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.
     """
 
@@ -266,7 +266,7 @@ def prove_controller(
     brokers: Number of brokers; by default that of the scope.
     rules: Prove only these rules, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
-    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
     progress: Show progress on stderr.
     """
 
@@ -299,7 +299,7 @@ def risk(
     compare: Iterable[Mapping[str, Setting]] = (),
     progress: bool = False,
 ) -> RiskResult:
-    """Tell after which events a topic can lose data, as `elrcheck risk` does.
+    """Find the events after which a topic can lose data, as `elrcheck risk` does.
 
     kafka: Release, such as 4.1.2, or a line, such as 4.1.
     replication_factor: Replicas of the partition; there are as many brokers.
@@ -309,16 +309,16 @@ def risk(
     unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
     first_partition: The partition is number 0 of its topic, which decides the effective min.insync.replicas of
         all of them.
-    events: Combine only this event, by default all that the release knows.
+    events: Combine only this event; by default all that the release has.
     most: Combine up to this many events.
     seconds: Time for each group of settings. What is open then is undecided, never safe (seconds).
     workers: Number of threads for a search, or processes for a proof.
-    fresh: Search again what earlier runs have answered.
+    fresh: Search again even what earlier runs answered.
     run_dir: Folder for traces.
     describe: Definitions of topics instead of the settings of one: output of kafka-topics.sh `describe`, kafka-
         configs.sh `describe`, or both; KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of
         Terraform (.tf), or a folder of them.
-    compare: Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs.
+    compare: Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs.
     progress: Show progress on stderr.
     """
 
@@ -346,7 +346,7 @@ def simulate(
     run_dir: Place | None = None,
     progress: bool = False,
 ) -> SimulationResult:
-    """ModelWalk at random through a scope, as `elrcheck simulate` does.
+    """Walk at random through a scope, as `elrcheck simulate` does.
 
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
@@ -376,7 +376,7 @@ def start(
     initial: int = 0,
     progress: bool = False,
 ) -> ModelWalk:
-    """Begin a walk through a model: `step` takes a step, `explain` says why one is not enabled.
+    """Begin a walk through a model: `step` takes a step, `explain` explains why one is not enabled.
 
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
@@ -438,8 +438,8 @@ def sweep(
     """
 
 def what_if(question: Mapping[str, Any]) -> WhatIfResult:
-    """Answer what the controller would do; question and answer are those of `elrcheck what-if`.
+    """Return the controller's decision; question and answer have the form of `elrcheck what-if`.
 
     Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
-    field; what the controller refuses is an answer with Kafka's name of the error.
+    field; if the controller refuses the request, the answer names Kafka's error.
     """

@@ -32,7 +32,7 @@ def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) ->
 
 
 def _rank(finding: Finding, fn: Fn) -> int:
-"""Return 1 if the finding is recorded to break the property, 2 if it breaks others first, 0 if it is not recorded."""
+    """Return 1 if the finding is recorded to break the property, 2 if it breaks others first, else 0."""
     if any(fn.ident in run.breaks for run in finding.runs):
         return 1
     return 2 if any(fn.ident in run.also_breaks for run in finding.runs) else 0
