@@ -1,16 +1,16 @@
-"""Kafka's classes of one version, asked by a Java process that calls them.
+"""Kafka's classes of one version, called by a Java process.
 
     with open_oracle(class_path) as oracle:
         answers = oracle.builder(questions)
 
 Questions are answered in batches, each in its place. `walks` starts every walk from its own setup, or from its own
-broker process, and answers each of its steps. A setup that Kafka's classes cannot take is a mistake of the caller and
-raises ValueError.
+broker process, and answers each of its steps. A setup that Kafka's classes refuse is a bug of the caller and raises
+ValueError.
 
-The managers of a controller are made once and taken back to an earlier state for every setup ("kept"), which
-is fast. To compare, each setup has managers of its own ("fresh"), or a whole QuorumController ("live") with
-its event queue, its timer for stale brokers and its handling of faults, over a log that commits at once. That
-is for 4.0 and newer; its timer fences a broker whose session ended before that broker can register again.
+The managers of a controller are created once and reset to an earlier state for every setup ("kept"), which is fast. To
+check that, each setup can have managers of its own ("fresh"), or a whole QuorumController ("live") with its event
+queue, its timer for stale brokers and its handling of faults, over a log that commits at once. "live" needs 4.0 or
+newer; its timer fences a broker whose session ended before that broker can register again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Pairs: TypeAlias = list[tuple[bytes, bytes]]
 
 
 class LineOracle:
-    """Ask one Java process in lines. record: gets every question with its answer."""
+    """Exchanges lines with one Java process. record: receives every question with its answer."""
 
     def __init__(self, process: LineProcess, record: Pairs | None = None) -> None:
         self._process, self._record = process, record
@@ -77,7 +77,7 @@ class ControllerOracle(LineOracle):
         return answers
 
     def index_walks(self, walks: Sequence[Walk]) -> list[list[tuple[StepAnswer, IndexAnswer]]]:
-        """Ask for walks, and what the controller's indexes hold after each step."""
+        """Ask for walks, with the controller's indexes after each step."""
         questions: list[wire.ControllerLine] = []
         for setup, steps in walks:
             questions.append(wire.Load(setup))
@@ -107,14 +107,14 @@ class BrokerOracle(LineOracle):
 
 @contextmanager
 def open_oracle(class_path: ClassPath, mode: Mode = "kept", record: Pairs | None = None) -> Iterator[ControllerOracle]:
-    """Start the controller's process, which ends with the block. record: gets every question with its answer."""
+    """Start the controller's process, which ends with the block. record: receives every question with its answer."""
     with _started(CONTROLLER, class_path, mode.upper()) as process:
         yield ControllerOracle(process, record)
 
 
 @contextmanager
 def open_broker_oracle(class_path: ClassPath, record: Pairs | None = None) -> Iterator[BrokerOracle]:
-    """Start a broker's process, which ends with the block. record: gets every question with its answer."""
+    """Start a broker's process, which ends with the block. record: receives every question with its answer."""
     place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with (
         tempfile.TemporaryDirectory(prefix="elrcheck-broker-", dir=place) as folder,
@@ -124,7 +124,7 @@ def open_broker_oracle(class_path: ClassPath, record: Pairs | None = None) -> It
 
 
 def _started(program: tuple[str, str], class_path: ClassPath, *arguments: str) -> LineProcess:
-    """Start a program of a folder, compiling it if that was not done before."""
+    """Start the program of a folder, compiling it if necessary."""
     folder, main = program
     jdk = find_jdk()
     classes = compiled(sources_of(folder), class_path, jdk)

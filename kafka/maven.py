@@ -1,4 +1,4 @@
-"""Maven, run without a project: the jars that something needs, and single artifacts."""
+"""Runs Maven without a project, to resolve the jars of an artifact and its dependencies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ERROR_LINES = 4  # lines of its errors in a message
 
 @dataclass(frozen=True)
 class Dependency:
-    """An artifact with what it needs. without: artifacts of the same group that are left out."""
+    """An artifact with its dependencies. without: artifacts of the same group to exclude."""
 
     group: str
     artifact: str
@@ -55,7 +55,7 @@ class Dependency:
 
 
 class MavenFailed(Exception):
-    """Maven ran, and found no answer."""
+    """Maven ran and failed."""
 
     def __init__(self, output: str) -> None:
         lines = [line for line in output.splitlines() if "[ERROR]" in line and not ADVICE.search(line)]
@@ -72,7 +72,7 @@ def find_maven(environ: Mapping[str, str]) -> str | None:
 
 
 def needed_jars(dependencies: Iterable[Dependency], environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the jars of these artifacts and of all that they need; empty if Maven names no jar."""
+    """Return the jars of these artifacts and their dependencies; empty if Maven names no jar."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
         folder = Path(name)
         pom, answer = folder / "pom.xml", folder / "class-path.txt"
@@ -84,7 +84,7 @@ def needed_jars(dependencies: Iterable[Dependency], environ: Mapping[str, str]) 
 
 
 def artifact_bytes(coordinates: str, environ: Mapping[str, str]) -> bytes:
-    """Return one artifact, named group:artifact:version:type:classifier, without what it needs."""
+    """Return one artifact, named group:artifact:version:type:classifier, without its dependencies."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
         folder = Path(name)
         words = (f"-Dartifact={coordinates}", f"-DoutputDirectory={folder}")

@@ -24,7 +24,7 @@ UNASSIGNED, LOST, MIGRATING = -1, -2, -3
 
 
 class Tagged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=True):
-    """One kind of several: its JSON says in "type" which."""
+    """One of several kinds; "type" in its JSON says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class BuilderAnswer:
     """The outcome.
 
     partition: the registration after merging the record, which was written to bytes and read back before;
-    None if the builder made no record. failure: the exception that the builder or the merge threw.
+    None if the builder wrote no record. failure: the exception that the builder or the merge threw.
     """
 
     partition: KafkaPartition | None

@@ -1,7 +1,7 @@
 """A patch of Kafka as a jar that goes before Kafka's own: the sources of a release with edits, compiled.
 
-The jar is kept in the store, by the edited sources, the jars that they were compiled against, and the
-compiler. The sources of a release come from its jars of sources, which Maven gets and the store keeps.
+The store keeps the jar by the edited sources, the class path of their compilation, and the compiler. Maven gets the
+source jars of a release, which the store keeps too.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ARTIFACTS = (
     ("org/apache/kafka/raft/", "kafka-raft"),
     ("org/apache/kafka/", "kafka-metadata"),
 )
-"""Start of a path -> the artifact that has its source; the first that fits."""
+"""Start of a path -> the artifact that has its source; the first match counts."""
 LIBRARY = re.compile(r"scala-library-(2\.13\.\d+)\.jar")
 
 
 def patched_jar(name: str, edits: Sequence[Edit], kafka: ClassPath, environ: Mapping[str, str] | None = None) -> Path:
-    """Return the jar with the classes of the edited sources. name: whose patch it is, such as F-20."""
+    """Return the jar with the classes of the edited sources. name: the finding of the patch, such as F-20."""
     environ = os.environ if environ is None else environ
     jdk = find_jdk(environ)
     return compiled_jar(name, edited_sources(edits, kafka.version, environ), kafka, jdk, environ)
@@ -62,7 +62,7 @@ def compiled_jar(name: str, sources: Mapping[str, str], kafka: ClassPath, jdk: J
 
 
 def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """Return path -> text of the sources that the edits change; a fault names an edit that does not fit."""
+    """Return path -> text of the sources that the edits change; raise UsageFault for an edit that does not fit."""
     environ = os.environ if environ is None else environ
     sources: dict[str, str] = {}
     for edit in edits:

@@ -1,6 +1,6 @@
-"""Questions to Kafka's classes and their answers as JSON lines, of the records that both sides have.
+"""Questions to Kafka's classes and their answers as JSON lines, of records that both sides define.
 
-A question says in "type" what it is; the Java side has a record of the same fields for each.
+"type" says which question it is; the Java side has a record of the same fields for each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXCERPT_LENGTH = 200
 
 
 class WireError(Exception):
-    """A line that is not of the agreed shape: a bug of one of the two sides, or a damaged file."""
+    """A malformed line: a bug of one of the two sides, or a damaged file."""
 
 
 class AskBuilder(Tagged, frozen=True, tag="Builder"):
@@ -48,7 +48,7 @@ write = msgspec.json.Encoder().encode
 
 
 class Lines(Generic[T]):
-    """Lines of one kind. Answers repeat a lot, so what was read before is remembered."""
+    """Lines of one kind; cached, because answers often repeat."""
 
     def __init__(self, kind: Any) -> None:
         self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)

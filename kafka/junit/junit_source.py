@@ -1,7 +1,7 @@
 """A walk of the controller as a JUnit 5 test: one Java file that needs nothing but Kafka's released jars.
 
-The test is the caller's; what it calls is in `kafka/java/junit`, and how calls differ between versions of
-Kafka comes from the driver behind `conform` (AnyVersion, Clock), so that it is known in one place.
+The caller supplies the test; the classes that it calls are in `kafka/java/junit`. The differences between versions of
+Kafka come from the driver behind `conform` (AnyVersion, Clock), the only place that has them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WIDTH = 110
 CONTROLLER = "org.apache.kafka.controller"
 CONTEXT = "Context.java.jinja"
 SHARED = ("AnyVersion", "Clock", "ShutdownHandler")
-"""Classes of the driver that every test brings along."""
+"""Classes of the driver that every test includes."""
 IMPORT = re.compile(r"^import (static )?([\w.]+);$", re.MULTILINE)
 
 
@@ -55,7 +55,7 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
 def java_file(
     test: About, package: str, fields: Sequence[str], body: Sequence[str], parts: Mapping[str, str], more: str = ""
 ) -> str:
-    """Return a test with the classes that it brings along. parts: their sources by name; more: has imports."""
+    """Return a test with the classes that it includes. parts: their sources by name; more: has imports."""
     nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
     about = [line for part in test.about for line in (*textwrap.wrap(part, WIDTH - 3), "")][:-1]
     code = "\n".join((*fields, *body))
@@ -114,9 +114,9 @@ def _configured(kind: str, name: str, key: str, value: object) -> str:
 
 
 def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str]:
-    """Each step under a comment that says what it is; the state after it is checked until a repair shows.
+    """Yield each step under a comment that describes it; the state after it is checked until a repair shows.
 
-    Of a variant that is not a release nothing is checked on the way: Kafka's classes may differ in any step.
+    For a variant that is not a release, intermediate states are not checked: Kafka's classes may differ in any step.
     """
     actions = model.actions_by_name
     last = walk.calls[-1]

@@ -1,7 +1,7 @@
 """A walk of a leader as a JUnit 5 test of kafka.cluster.Partition: one Java file, for Kafka's released jars.
 
-The partition has a real log in a folder, and the test is its broker and its controller. What drives it comes
-from the driver behind `conform --level broker`, which knows how calls differ between versions of Kafka.
+The partition has a real log in a folder, and the test plays its broker and its controller. It uses classes of the
+driver behind `conform --level broker`, which knows how calls differ between versions of Kafka.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elrcheck.traces.describe import spelled
 
 PACKAGE = "kafka.cluster"
 PARTS = ("Replica", "Images", "Reflected")
-"""Classes of the driver that a test brings along."""
+"""Classes of the driver that a test includes."""
 LAG = "The last argument is replica.lag.time.max.ms: with -1 every follower that is behind lags."
 FIELDS = ("@TempDir", "Path folder;", "")
 IMPORTS = """\
@@ -93,9 +93,9 @@ def _state(view: LeaderView) -> str:
 
 @dataclass(frozen=True)
 class ScriptedTest:
-    """A test of a finding that no search shows. property: what it asserts; how: what it does, for its Javadoc.
+    """A test of a finding that no search shows. property: the asserted one; how: a description, for its Javadoc.
 
-    steps: the body of the test, a template of `kafka/java/junit`. parts: classes that it brings along beside `PARTS`.
+    steps: the body of the test, a template of `kafka/java/junit`. parts: classes that it includes beside `PARTS`.
     """
 
     property: str
@@ -115,7 +115,7 @@ SCRIPTED: Mapping[str, ScriptedTest] = {
         " without a network and threads.",
     )
 }
-"""By the id of a finding."""
+"""Tests by the id of their finding."""
 
 
 def scripted_source(script: ScriptedTest, test: About) -> str:

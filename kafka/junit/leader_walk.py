@@ -1,8 +1,8 @@
-"""A leader's part of a trace: what happens to one broker, as events of its kafka.cluster.Partition.
+"""A leader's part of a trace: the events of one broker's kafka.cluster.Partition.
 
-Where a repaired rule changes nothing that the controller does, it may change what a leader commits. The trace
-is then read as one broker meets it, and followed once more under the repaired rule. A test can fail in the
-step in which the trace commits more than that.
+A repaired rule that changes no decision of the controller may change what a leader commits. Then the trace is reduced
+to the events of one broker and followed again under the repaired rule. The test fails in the step in which the trace
+commits more than that.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class LeaderStep:
 
 @dataclass(frozen=True)
 class LeaderWalk:
-    """The trace up to the step in which the broker commits what it would not with the rule repaired."""
+    """The trace up to the step in which the broker commits a record that it would not under the repaired rule."""
 
     leader: int
     start: tuple[BrokerEvent, ...]
@@ -86,7 +86,7 @@ def _events_of(labels: Sequence[Label], states: Sequence[State], b: int) -> list
 
 
 def view_of(c: Config, s: State, b: int) -> LeaderView:
-    """Return what broker b knows, and its answer to the producer of each record: NONE acknowledges it."""
+    """Return the state of broker b, and its answer to the producer of each record: NONE acknowledges it."""
     broker = s.broker[b]
     return LeaderView(
         leader_epoch=broker.view.leader_epoch if broker.view.partition_epoch else -1,
@@ -98,7 +98,7 @@ def view_of(c: Config, s: State, b: int) -> LeaderView:
 
 
 def _followed(plain: PlainModel, trace: Behaviour[Label]) -> Iterator[State]:
-    """Return the states under another configuration, as far as it has the steps."""
+    """Return the states under another configuration, up to the first step that it refuses."""
     state = trace.states[0]
     yield state
     for label in trace.labels:
@@ -188,7 +188,7 @@ def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -
     """Return the follower that fetches, if the leader could propose it then and does not.
 
     Kafka proposes a follower in the fetch that makes it eligible, unless its metadata cache has it as fenced;
-    in the model that is a step of its own, which the trace may be without.
+    in the model the proposal is a separate step, which the trace may lack.
     """
     args: tuple[Any, ...] = trace.labels[index].args
     follower: int = args[0]
@@ -206,5 +206,5 @@ def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -
 
 
 def _changed_by_events(broker: Broker) -> tuple[object, ...]:
-    """Return what only an event changes: no proposal, which is part of a fetch, and no answer on its way."""
+    """Return the fields that only an event changes: no proposals, which are part of a fetch, nor answers in flight."""
     return (broker.status, broker.log, broker.high_watermark, broker.view, broker.min_isr)

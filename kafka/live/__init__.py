@@ -1,1 +1,1 @@
-"""A cluster that runs, asked over the network: read only, by the client library of the extra `live`."""
+"""A running cluster, queried read-only over the network by the client library of the extra `live`."""

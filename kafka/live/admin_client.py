@@ -1,6 +1,6 @@
-"""A connection to a cluster that runs, by KafkaAdminClient of kafka-python (docs/adr/0017-live-client.md).
+"""A connection to a running cluster, by KafkaAdminClient of kafka-python (docs/adr/0017-live-client.md).
 
-Only requests that read are here. The library is imported when it is needed, and says nothing on stderr.
+Sends only requests that read. The library is imported when needed, and its output on stderr is suppressed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ EXTRA = "pip install 'kafka-python>=3.0.12,<4'"
 CONNECT = 10.0
 """Seconds for a first connection."""
 PATIENCE = 60.0
-"""Seconds for an answer while brokers are not ready. One that hangs is given up after ten of them."""
+"""Seconds to wait for an answer while brokers are not ready; a request that hangs is given up after ten."""
 INTERVAL = 0.2
 TOPIC = "TOPIC"
 
 
 class Unanswered(Exception):
-    """A broker does not answer this question: it lacks the request, or the user lacks the permission."""
+    """A broker does not answer this question: it does not know the request, or the user lacks the permission."""
 
 
 def addresses(bootstrap: str) -> list[tuple[str, int]]:
@@ -134,7 +134,7 @@ def _connected(library: Any, places: Sequence[tuple[str, int]], settings: Client
 
 
 class ClusterClient:
-    """The questions of an audit to a cluster, by requests of the library, repeated while brokers are not ready.
+    """The requests of an audit to a cluster, repeated while brokers are not ready.
 
     Every method may raise NotSeen, or EnvironmentFault.
     """
@@ -157,14 +157,14 @@ class ClusterClient:
         return self._ask(self._admin.describe_topic_partitions, list(topics), limit, cursor)
 
     def topics(self) -> Sequence[Answer]:
-        """Return the partitions of all topics by the older request, which knows no ELR."""
+        """Return the partitions of all topics by the older request, which has no ELR."""
         return self._ask(self._admin.describe_topics)
 
     def reassignments(self) -> Mapping[tuple[str, int], Answer]:
         return self._ask(self._admin.list_partition_reassignments)
 
     def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
-        """Return settings of topics, with where their values come from."""
+        """Return settings of topics, with the sources of their values."""
         resources = [self._library.ConfigResource(TOPIC, topic, list(names)) for topic in topics]
         answer: Mapping[str, Mapping[str, Answer]] = self._ask(self._admin.describe_configs, resources, True, "all")
         return answer.get("topic", {})

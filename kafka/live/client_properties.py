@@ -1,7 +1,7 @@
-"""A file of client properties, as Kafka's own tools take it by --command-config, for the client library.
+"""Reads a file of client properties, like --command-config of Kafka's tools, for the client library.
 
-Keys and values are Kafka's. A key that is not known here is refused, because a setting that is left out
-silently may be the one that was meant to protect the connection.
+Keys and values are Kafka's. An unknown key is refused, because a setting that is silently ignored may be the one
+that was meant to protect the connection.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CONVERT = (
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """Options of the client library, by its own names. They are never printed, because there may be passwords."""
+    """Options of the client library, by its own names. Never printed, because they may contain passwords."""
 
     options: Mapping[str, object] = field(default_factory=lambda: dict(LIBRARY_DEFAULTS), repr=False)
 
@@ -143,7 +143,7 @@ def _options(settings: Mapping[str, _Property]) -> dict[str, object]:
 
 
 def _unused(settings: Mapping[str, _Property], prefix: str, unless: str) -> None:
-    """Refuse a property without any effect: the connection would not be what its author thinks."""
+    """Refuse a property that has no effect, since its author expects one."""
     for key, each in settings.items():
         if key.startswith(prefix):
             raise UsageFault(CODE, f"`{key}` has no effect unless {unless}", where=each.where)

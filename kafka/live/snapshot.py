@@ -1,7 +1,7 @@
 """A running cluster as its brokers describe it, in the form of the state after its metadata log.
 
-The answers become records, which a `ClusterState` applies like those of a log. Brokers do not tell everything
-that the log has: not the epoch of a partition, nor that a broker is shutting down.
+The answers become records, which a `ClusterState` applies like those of a log. Brokers do not report everything in
+the log: they omit the epoch of a partition, and that a broker is shutting down.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from elrcheck.kafka.partition_questions import NO_LEADER
 
 UNCLEAN = "unclean.leader.election.enable"
 BEHIND = 5.0
-"""Seconds. A broker reads new metadata at least twice a second, because the controller writes that often."""
+"""Seconds of lag to report. A broker reads new metadata twice a second or more, as the controller writes it."""
 PAGE = 2000
 """Partitions in an answer: the most that a broker gives (max.request.partition.size.limit)."""
 TOPICS_AT_ONCE = 500
-"""Of which settings are asked in one request."""
+"""Topics whose settings are requested together."""
 OWN, OF_ALL, IN_FILE = "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG"
-"""Where a value comes from: ConfigEntry.ConfigSource."""
+"""The source of a value: ConfigEntry.ConfigSource."""
 AnswerT = TypeVar("AnswerT")
 
 
 @dataclass
 class ClusterSnapshot:
-    """A cluster as its brokers see it, not all at one moment.
+    """A cluster as its brokers describe it, not all at one moment.
 
     state: without epochs of partitions. level: metadata.version; supports: the highest that the brokers know.
     elr_supported: they know eligible.leader.replicas.version. unclean: topics that allow unclean elections.
     lag: seconds since a broker had read all metadata. offset: the high watermark of the metadata log, -1 if
-    unknown. unseen: what the brokers did not say, and why.
+    unknown. unseen: what the brokers did not report, and why.
     """
 
     state: ClusterState = field(default_factory=ClusterState)
@@ -79,7 +79,7 @@ class ClusterSnapshot:
 def take_snapshot(
     client: ClusterClient, on_read: Callable[[int], None] = lambda _: None, topics: Sequence[str] = ()
 ) -> ClusterSnapshot:
-    """Ask for everything, of all topics if none is named; call `on_read` with the number of partitions read so far.
+    """Request everything, of all topics if none is named; call `on_read` with the number of partitions read so far.
 
     Raise EnvironmentFault without an answer about features, partitions or brokers.
     """
@@ -217,8 +217,8 @@ def _settings(client: ClusterClient, snapshot: ClusterSnapshot, topics: Sequence
 def _min_isr(snapshot: ClusterSnapshot, topic: str, setting: Answer) -> None:
     """Apply the topic's own value and that of all brokers. The controller ignores the value of a single broker.
 
-    Without a value of all brokers the controller takes the one in its own file, which cannot be asked for;
-    the one in a broker's file stands for it.
+    Without a value of all brokers the controller uses the one in its own file, which no request returns; the one in
+    a broker's file stands for it.
     """
     values = {each["source"]: each["value"] for each in setting.get("synonyms", ())}
     values.setdefault(setting.get("config_source", ""), setting["value"])

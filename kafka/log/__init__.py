@@ -1,1 +1,1 @@
-"""Kafka's metadata log as it is stored: segments, snapshots, and what the dump tool prints of them."""
+"""Kafka's metadata log as it is stored: segments, snapshots, and the output of the dump tool."""

@@ -28,7 +28,7 @@ CODEC = 0x07
 CONTROL = 0x20
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 MOST_PLAIN = 1 << 14
-"""Records of a batch that is read by `plain_values`."""
+"""The most records of a batch that `plain_values` reads."""
 
 
 class BatchFault(NamedTuple):
@@ -49,11 +49,11 @@ class StoredRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BatchHeader:
-    """The header of a batch, as far as it is needed to find the next one."""
+    """The fields of a batch's header that are needed to find the next one."""
 
     base_offset: int
     size: int
-    """Of the whole batch, in bytes."""
+    """The size of the whole batch, in bytes."""
     leader_epoch: int
     magic: int
     checksum: int
@@ -71,7 +71,7 @@ class BatchHeader:
         return bool(self.attributes & CONTROL)
 
     def is_possible(self) -> bool:
-        """Return whether nothing in the header contradicts itself."""
+        """Return whether the header is consistent."""
         return (
             self.base_offset >= 0
             and self.size >= HEADER.size
@@ -95,7 +95,7 @@ def checksum_holds(head: BatchHeader, data: bytes) -> bool:
 
 
 def plain_values(head: BatchHeader, data: bytes) -> list[bytes] | None:
-    """Return the values of a whole batch as controllers write nearly all; None for any other batch.
+    """Return the values of a whole batch in the form that controllers nearly always write; None for any other.
 
     Its records have the time of the batch and one offset each, no key and no headers, and lengths of at most
     two bytes. They are read several times faster than by `records_of`.
@@ -152,7 +152,7 @@ def _zigzag(number: int) -> bytes:
 
 
 def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[BatchFault, ...]]:
-    """Return the records of a whole batch in order of their offsets, and what is wrong in it.
+    """Return the records of a whole batch in order of their offsets, and the faults in it.
 
     Each offset of a batch has one record, and they are stored in order.
     """

@@ -15,7 +15,7 @@ Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 
 
 class Malformed(Exception):
-    """The bytes are not what their place says they are."""
+    """The bytes do not encode the expected value."""
 
 
 def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:

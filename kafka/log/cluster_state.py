@@ -1,4 +1,4 @@
-"""The cluster that the records of a metadata log add up to: topics, partitions, brokers, features, settings.
+"""The state that results from the records of a metadata log: topics, partitions, brokers, features, settings.
 
 Each record changes it as Kafka's own image does (PartitionRegistration.merge, BrokerRegistration.cloneWith,
 ReplicationControlManager.replay); no rule decides anything. Of the settings only min.insync.replicas is stored.
@@ -52,7 +52,7 @@ class StoredBroker:
 
 
 class PartitionChanged(NamedTuple):
-    """A partition before and after a record: None where it did not exist, or does not."""
+    """A partition before and after a record; None if it did not exist, or no longer does."""
 
     key: PartitionKey
     before: StoredPartition | None
@@ -60,7 +60,7 @@ class PartitionChanged(NamedTuple):
 
 
 class EarlierRecordsMissing(Exception):
-    """The record is about something that does not exist, so records before it are missing."""
+    """Raised for a record about something that does not exist, so earlier records are missing."""
 
 
 class ClusterState:
@@ -116,7 +116,7 @@ class ClusterState:
         return self._of_topic.get(topic_id, ())
 
     def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
-        """Change the state and return what happened to partitions; raise Impossible."""
+        """Apply a record and return the changes of partitions; raise Impossible."""
         change = self._apply.get(record.name)
         return [] if change is None else change(record.fields)
 

@@ -1,8 +1,8 @@
 """The text that `kafka-dump-log.sh --cluster-metadata-decoder` prints, read into the same records as the files.
 
 The tool prints a line for each batch and one for each record in it, with the record as JSON
-(kafka.tools.DumpLogSegments). Fields that have a tag are printed only if they are set, so the table of
-records fills in the others. Lines of another kind, such as warnings of the shell script, are passed over.
+(kafka.tools.DumpLogSegments). Tagged fields are printed only if they are set, so the table of records supplies the
+others. Other lines, such as warnings of the shell script, are skipped.
 """
 
 from __future__ import annotations

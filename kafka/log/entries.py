@@ -37,7 +37,7 @@ class SnapshotStart:
 
 
 class RecordRun(NamedTuple):
-    """Records of one batch, not decoded yet, for a reader that knows what most of them do.
+    """Records of one batch, not decoded yet, for a reader that recognises most of them.
 
     offsets: one for each value, ascending. ends_batch, position: as of an entry.
     """

@@ -1,4 +1,4 @@
-"""A metadata log as steps: each batch of records with the state it leads to.
+"""Follows a metadata log in steps: each batch of records with the resulting state.
 
 Records become visible as for the controller: those of a batch together, those of a transaction together at its
 end, and those of an aborted one never (KIP-868). A snapshot replaces the state, and is one step.
@@ -54,7 +54,7 @@ class UnreadCount:
 
 
 ApplyRun: TypeAlias = Callable[[RecordRun, int], int]
-"""Applies records of a run, from that number on, itself and without events; returns how many it has applied."""
+"""Applies records of a run from that number on, without events; returns how many it has applied."""
 
 
 @dataclass
@@ -86,7 +86,7 @@ class History:
 
     @property
     def in_snapshot(self) -> bool:
-        """The last event was about a record of a snapshot."""
+        """Whether the last event was about a record of a snapshot."""
         return self._snapshot is not None
 
     def events(self, items: Iterable[Item]) -> Iterator[HistoryEvent]:
@@ -111,7 +111,7 @@ class History:
         self.read.transaction_open = self._held is not None
 
     def _start(self, snapshot: SnapshotStart) -> None:
-        """Begin a snapshot, or pass over one of records that were read already, as the text of a dump may have."""
+        """Begin a snapshot, or skip one whose records were read already, which a dump may contain."""
         last = self.read.last_offset
         self._passed_over = last is not None and snapshot.end_offset <= last + 1
         if not self._passed_over:

@@ -40,7 +40,7 @@ PartItem: TypeAlias = LogEntry | RecordRun | Damage | CutOff | Reached
 
 @dataclass(frozen=True)
 class MetadataLog:
-    """The files of one log. name: how it is called in messages; segments, snapshots: in order of offset."""
+    """The files of one log. name: used in messages; segments, snapshots: in order of offset."""
 
     name: str
     segments: tuple[tuple[int | None, str], ...] = ()
@@ -101,7 +101,7 @@ def sorted_into_logs(files: Mapping[str, bool]) -> tuple[MetadataLog, ...]:
 
 
 def is_named_as_log(name: str) -> bool:
-    """Return whether Kafka names a segment or a snapshot like that."""
+    """Return whether the name is that of a segment or a snapshot."""
     return bool(SEGMENT.fullmatch(name) or SNAPSHOT.fullmatch(name))
 
 
@@ -126,7 +126,7 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def _named_in(folder: Path) -> list[Path]:
-    """Return the files of a folder that are named as Kafka names segments and snapshots; none if it is not a folder."""
+    """Return the files of a folder that are named like segments and snapshots; empty if it is not a folder."""
     return sorted(file for file in folder.iterdir() if is_named_as_log(file.name)) if folder.is_dir() else []
 
 
@@ -149,7 +149,7 @@ def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
 def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Item]:
     """Read a log from its start: perhaps a snapshot, then every record behind it once.
 
-    stop: called often, also where there is nothing to read but damage; once true, the log ends.
+    stop: polled often, even within damage; once true, the log ends.
     """
     items = read_dump(Path(log.dump), stop) if log.dump else in_one(log, lambda part: _entries(part, stop))
     for item in items:
@@ -163,7 +163,7 @@ def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[LogEntry | Rec
 
 
 def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:
-    """Yield the items of all files of a log: no record twice, and what is missing between files as damage.
+    """Yield the items of all files of a log: no record twice, and gaps between files as damage.
 
     read: returns the items of a file, perhaps only some of them, with the offset that the file reaches.
     """

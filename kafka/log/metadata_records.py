@@ -55,7 +55,7 @@ class MetadataRecord(NamedTuple):
 class Unread(NamedTuple):
     """A record that says nothing about partitions, or one that this version of elrcheck does not know.
 
-    known: it says nothing about partitions. name: "kind 31" for an unknown kind.
+    known: the kind is known to say nothing about partitions. name: "kind 31" for an unknown kind.
     """
 
     name: str
@@ -91,7 +91,7 @@ def read_record(value: bytes | None) -> MetadataRecord | Unread:
 
 
 def _changed(value: bytes, at: int, version: int) -> MetadataRecord:
-    """Return a change of a partition. Few different ones recur, for one partition after the other."""
+    """Return a change of a partition; cached, because few different ones recur for many partitions."""
     rest = at + NAMES_A_PARTITION
     template = _template(value[:at], value[rest:], version)
     topic, number = topic_and_number(value, at)
@@ -99,7 +99,7 @@ def _changed(value: bytes, at: int, version: int) -> MetadataRecord:
 
 
 def change_in(value: bytes) -> Fields:
-    """Return what a change says of the partition that it names, from a value that starts as one of CHANGES."""
+    """Return the change of the partition that a value names; the value starts as one of CHANGES."""
     return _template(value[:START], value[REST:], value[START - 1]).fields
 
 
@@ -116,7 +116,7 @@ def topic_and_number(value: bytes, at: int) -> tuple[str, int]:
 
 @lru_cache(maxsize=1 << 16)
 def _template(start: bytes, rest: bytes, version: int) -> MetadataRecord:
-    """Return the change of any partition, from what stands before and behind its name. Faults are not cached."""
+    """Return a change without its partition, from the bytes before and after the partition's name."""
     return _read(CHANGE, version, start + bytes(NAMES_A_PARTITION) + rest, len(start))
 
 

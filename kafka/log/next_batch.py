@@ -1,8 +1,7 @@
-"""The next batch with a right checksum behind a damaged place, wherever in the file it starts.
+"""Finds the next batch with a valid checksum after a damaged place.
 
-Every byte may be the start of one. numpy sorts out the headers that contradict themselves, and the checksums
-of all that are left come from `RangeSums`, so the search takes time in proportion to the file, whatever the
-headers claim.
+Any byte may be its start. numpy discards inconsistent headers, and `RangeSums` computes the checksums of the rest, so
+the time is proportional to the size of the file, whatever the headers claim.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MOST_AT_ONCE = 1 << 12
 def next_sound(
     file: BinaryIO, position: int, size: int, least: int, sums: RangeSums, stop: Callable[[], bool]
 ) -> int | None:
-    """Return the position of the next batch with a right checksum, from `position` on; None without one.
+    """Return the position of the next batch with a valid checksum, from `position` on; None without one.
 
     least: the smallest offset at which it may start. stop: once true, the search ends without a result.
     """

@@ -1,9 +1,8 @@
-"""Registered partitions, taken apart into what many have in common and what is their own.
+"""Registered partitions, split into a pattern that many share and the brokers of each.
 
-Most partitions differ from many others only in their brokers. So the lists of a partition are kept as a
-pattern, in which each broker has its place among those that the partition names, in ascending order, and as
-the brokers themselves (its home). There are few patterns, and what is known of one holds for every partition
-that has it, whichever its brokers are.
+Most partitions differ from many others only in their brokers. So the lists of a partition are stored as a pattern,
+which names each broker by its place among the partition's brokers in ascending order, and the brokers themselves (its
+home). There are few patterns, and a verdict on one holds for every partition that has it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from elrcheck.kafka.partition_questions import NO_LEADER, Ids, KafkaPartition
 
 MOST_SHAPES = 1 << 16
-"""Shapes that are remembered, to be shared by partitions with the same content."""
+"""Shapes that are cached, to be shared by partitions with the same content."""
 UNASSIGNED = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 Directories: TypeAlias = tuple[str, ...]
@@ -59,7 +58,7 @@ class Pattern:
 
 
 class Shape:
-    """All that is registered of a partition apart from its epochs."""
+    """The registration of a partition without its epochs."""
 
     __slots__ = ("_lists", "home", "pattern")
 

@@ -1,4 +1,4 @@
-"""Checksums (CRC-32C) of any parts of a file, with every byte read about once.
+"""Checksums (CRC-32C) of arbitrary parts of a file, reading every byte about once.
 
 The checksum of a part follows from those of two beginnings of the file: the one that ends where the part
 starts, carried over as many zeros as the part has bytes, and the one that ends where the part ends. They are
@@ -59,7 +59,7 @@ class RangeSums:
 
 
 def _over_zeros(sums: Sums, lengths: Places) -> Sums:
-    """Return the effect of as many zero bytes as `lengths` says on each checksum."""
+    """Return each checksum after `lengths` further zero bytes."""
     bit = 0
     while (lengths >> bit).any():
         longer = np.flatnonzero(lengths >> bit & 1)

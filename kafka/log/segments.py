@@ -1,9 +1,9 @@
-"""A file of record batches, read from its first byte to its last, however damaged it is.
+"""Reads a file of record batches from its first byte to its last, even if it is damaged.
 
-The metadata log has no holes: every batch starts where the one before ended. So a batch that is missing, that
-is there twice, or that stands at the wrong place is noticed, and so is one whose checksum fails. All of it is
-damage, named with its place, and reading continues with the next batch. An incomplete batch at the end of the
-newest segment is not damage: a controller that runs is writing it, or one that crashed was.
+The metadata log has no holes: every batch starts where the previous one ended. So a missing, duplicate or misplaced
+batch shows, and so does one whose checksum fails. All of that is damage, reported with its place, and reading
+continues with the next batch. An incomplete batch at the end of the newest segment is not damage: a running controller
+is writing it, or was when it crashed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
 
 def never() -> bool:
-    """Return False: the reading is not to be stopped."""
+    """Return False: do not stop reading."""
     return False
 
 
@@ -65,7 +65,7 @@ class StoredBatch:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Something in a file that cannot be read or believed.
+    """A part of a file that cannot be read or trusted.
 
     position: byte at which it starts. offset: of the log, the one at which it starts. is_record: it is the
     record at that offset, and nothing else is missing.
@@ -97,7 +97,7 @@ def read_segment(
     """Read all batches of a segment or a snapshot.
 
     first_offset: the one expected first, if it is known. footer: the last record has to be SnapshotFooter.
-    stop: asked during a long search for the next batch; once true, nothing more is read.
+    stop: polled during a long search for the next batch; once true, nothing more is read.
     """
     try:
         if not path.is_file():  # opening a pipe would wait
@@ -139,8 +139,8 @@ def _has_footer(batch: StoredBatch) -> bool:
 class Segment:
     """One pass over a file. However it is damaged, it checks a small multiple of the file's size in bytes.
 
-    bytes_in_vain: of batches that were read whole and had a wrong checksum. Once they exceed the size of the
-    file, checksums come from `RangeSums`, for which a batch need not be read.
+    bytes_in_vain: total size of batches that were read whole and had a wrong checksum. Once it exceeds the size of
+    the file, checksums come from `RangeSums`, which need not read each batch.
     """
 
     def __init__(
@@ -207,11 +207,11 @@ class Segment:
         return head_of(self.file.read(HEADER.size))
 
     def _is_whole(self, head: BatchHeader, position: int) -> bool:
-        """Return whether the header may be true, and the file has all the bytes that it claims."""
+        """Return whether the header is consistent, and the file has all the bytes that it claims."""
         return head.is_possible() and position + head.size <= self.size
 
     def _sound(self, head: BatchHeader, position: int) -> bytes | None:
-        """Return the batch with this header, if its checksum is right."""
+        """Return the batch with this header if its checksum is valid, else None."""
         if not self._is_whole(head, position) or self._is_false(head, position):
             return None
         self.file.seek(position)
@@ -222,7 +222,7 @@ class Segment:
         return None
 
     def _is_false(self, head: BatchHeader, position: int) -> bool:
-        """Return whether the checksum is wrong, once batches with wrong ones were as long as the file."""
+        """Return whether the checksum is wrong; checks only after many wrong ones (`bytes_in_vain`)."""
         if self.bytes_in_vain <= self.size:
             return False
         starts, stops = (np.array([position + at], np.int64) for at in (CHECKED_FROM, head.size))
@@ -257,7 +257,7 @@ class Segment:
         return self._damage(position, self.expected or 0, f"{message}; {following - position} bytes not read")
 
     def _end(self, position: int, head: BatchHeader | None) -> SegmentPiece:
-        """Return what the last bytes of the file are, behind which there is no whole batch."""
+        """Return what the last bytes of the file are, after its last whole batch."""
         left = self.size - position
         cut = head is None or (head.is_possible() and position + head.size > self.size)
         if cut or self._is_blank(position):

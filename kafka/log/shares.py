@@ -1,7 +1,7 @@
-"""The share of a log that one of several judges follows: the partitions of some topics, and every record that
-is not about one partition.
+"""Divides a log among several judges: each follows the partitions of some topics, and every record that is not about
+one partition.
 
-A rule may look at the partition 0 of a topic, so the partitions of a topic are in one share.
+A rule may depend on partition 0 of a topic, so the partitions of a topic are in one share.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from elrcheck.kafka.log.metadata_records import (
 from elrcheck.kafka.log.record_table import BY_NAME
 
 EVERY = -1
-"""The share of what every judge gets."""
+"""The share of the records that every judge gets."""
 ABOUT_A_PARTITION = CHANGES | CREATIONS
 NAMES = ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD")
 NEWEST = {BY_NAME[name].key: BY_NAME[name].newest for name in NAMES}
@@ -61,7 +61,7 @@ def name_in(value: bytes) -> bytes | None:
 
 
 class Share:
-    """One of `count` shares, by number. That of number EVERY has no partition at all."""
+    """One of `count` shares, by number. Share EVERY has no partition."""
 
     def __init__(self, number: int, count: int) -> None:
         self.number = number

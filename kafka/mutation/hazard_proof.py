@@ -1,8 +1,8 @@
-"""Hazards put to the proof by induction, which names an obligation that each leaves open.
+"""Runs the proof by induction on hazards, and names an obligation that each leaves open.
 
-It is put to the claims that changes of rules are put to, then to one with recoveries, under its assumption.
-If none of them has an open obligation, and the search of the hazard has rules of its own beside the change,
-these count as part of the change. What the search has and no proof covers is named.
+Uses the same claims as for changes of rules, then one with recoveries, under its assumption. If none has an open
+obligation, and the search of the hazard changes other rules too, these count as part of the change. Settings of the
+search that no proof covers are named.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class HazardByProof:
 
 
 class HazardProofs:
-    """The claims that hazards are put to, made when they are first needed."""
+    """The claims for hazards, built when first needed."""
 
     def __init__(self, sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
         self.bench = ProofBench(sizes=sizes)
@@ -68,7 +68,7 @@ class HazardProofs:
             yield from ((side, {**rules, **hazard.knobs}) for side in self.bench.sides)
 
     def _recovery(self, min_isr: int) -> Side:
-        """Unclean elections and recoveries, with two brokers and logs of one record."""
+        """Return the claim with unclean elections and recoveries, two brokers and logs of one record."""
         if min_isr not in self._recoveries:
             small = ("log_slots=1", f"min_isr={min_isr}")
             selected = resolve(Selection("kip_full", "two-brokers", small))

@@ -77,7 +77,7 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
 
 
 def select_hazards(requested: Sequence[str]) -> tuple[Hazard, ...]:
-    """Hazards by id, ignoring case; `F-3` includes F-3a and F-3b. All hazards if `wanted` is empty."""
+    """Return hazards by id, ignoring case; `F-3` includes F-3a and F-3b. Return all if no word is given."""
     if not requested:
         return HAZARDS
     chosen: list[Hazard] = []
@@ -112,7 +112,7 @@ def sides(hazard: Hazard) -> Pair:
 
 
 def demand_known(model: Model, hazard: Hazard) -> None:
-    """Raise UsageFault if a hazard names an unknown property, action or guard: it could show nothing."""
+    """Raise UsageFault if a hazard names an unknown property, action or guard."""
     action, guard = hazard.guard or (None, None)
     guards = {fn.name: guard_names(fn) for fn in model.actions}
     properties = [fn.ident for fn in (*model.always, *model.leads_to)]
@@ -213,7 +213,7 @@ def _search_both(
 def _shortest(
     model: Model, config: Config, checks: Sequence[Fn], searches: Searches
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
-    """Search until something breaks; the replayed traces."""
+    """Search until a property breaks; return the replayed traces."""
     outcome = outcome_of(model, config, checks, searches, "first")
     traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
     return outcome, {fn.ident: replay_finding(model, config, fn, states) for fn, states in traces.items()}
@@ -242,7 +242,7 @@ def _detected(
 
 
 def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress) -> Iterator[HazardReport]:
-    """Yield the reports, with what the proof makes of each hazard that breaks safety."""
+    """Yield the reports, with the verdict of the proof on each hazard that breaks safety."""
     from elrcheck.kafka.mutation.hazard_proof import HazardProofs
 
     proofs = HazardProofs()

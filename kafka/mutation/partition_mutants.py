@@ -1,4 +1,4 @@
-"""The changes of `mutate --rules` in Kafka's partition: no ghost is a rule, and no budget."""
+"""The changes of `mutate --rules` in Kafka's partition; ghosts and budgets are not rules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One change of a rule, judged by the proof by induction: which obligation it leaves open.
+"""Judges one change of a rule by the proof by induction: which obligation does it leave open?
 
-The terms of the changed model are compared with those of the original first: Z3 keeps equal terms once, so an
-obligation without a difference needs no solver. Two brokers are tried before three, where an open obligation
-is found in a moment. Every counterexample to induction is replayed in plain Python, as in a proof.
+The terms of the changed model are first compared with those of the original: Z3 stores equal terms once, so an
+obligation without a difference needs no solver. Two brokers are tried before three, because an open obligation shows
+quickly there. Every counterexample to induction is replayed in plain Python, as in a proof.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ proof with reassignments."""
 
 @dataclass(frozen=True)
 class ByProof:
-    """The verdict of the proof on a change. outside: no step that it covers differs, and no lemma.
+    """The verdict of the proof on a change. outside: none of the steps and lemmas that it covers differ.
 
     action: whose step breaks `goal`, empty for the initial state and for properties that lemmas no longer
     imply. brokers: in the proof that decided it.
@@ -74,7 +74,7 @@ class ByProof:
 
 
 class ProofBench:
-    """The original's obligations, made when they are first needed."""
+    """The original's obligations, built when first needed."""
 
     def __init__(self, variant: str = "kip_full", sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
         self.model = load_proof_model()
@@ -163,7 +163,7 @@ class Side:
                 yield fn, _GoalAnswer(instance.action, fn.name, done, instance)
 
     def _replay(self, model: Model, config: Config, fn: Fn | None, done: _GoalAnswer) -> None:
-        """Plain Python takes the same step, to where the goal is false."""
+        """Replay the step in plain Python; raise ReplayError unless the goal is false after it."""
         if done.instance is not None and done.goal != FRAME:
             step_failure(model, config, done.instance, fn, done.answer)
 
@@ -207,7 +207,7 @@ class _Terms:
         return self.prover.claim(self._state_terms[name]) if name in self._state_terms else None
 
     def has(self, other: SymbolicStep) -> bool:
-        """The same step, in terms that are equal."""
+        """Return whether it has the same step, in equal terms."""
         own = self._instances.get((other.action, other.args))
         if own is None or not _same(own.guard, other.guard) or own.alike != other.alike:
             return False

@@ -35,7 +35,7 @@ def open_real_cluster(
 def run_reproduce(
     request: ReproduceRequest, progress: Progress, open_cluster: OpenCluster = open_real_cluster
 ) -> ReproduceReport:
-    """Follow the recipe and report the outcome; nothing of the clusters is left."""
+    """Follow the recipe and report the outcome; leaves nothing of the clusters."""
     begun = time.monotonic()
     recipe = find_recipe(request.finding, request.order)
     if request.keep is not None:
@@ -79,7 +79,7 @@ def run_reproduce(
 
 
 def _runs(sides: _RecipeClusters, count: int) -> tuple[SideResult, RepeatedRuns | None]:
-    """Follow the recipe `count` times; an interrupt keeps the runs that were finished, if there are any."""
+    """Follow the recipe `count` times; after an interrupt the finished runs count, if there are any."""
     if count == 1:
         return sides.follow("run"), None
     results: list[SideResult] = []

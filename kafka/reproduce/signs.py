@@ -1,8 +1,8 @@
 """Conditions that a recipe waits for: a state of a partition, a line of a node, the end of a log.
 
-Some of them are the sign of the finding. A finding counts as absent only if its own sign stays away and the
-cluster shows what it does without the finding: the state of the partition for a `wait` that decides, and what
-`instead` names for other steps. Any other failure ends the run and makes it inconclusive.
+Some of them are the sign of the finding. A finding counts as absent only if its sign does not appear and the cluster
+behaves as without the finding: the state of the partition for a `wait` that decides, or what `instead` names for other
+steps. Any other failure ends the run and makes it inconclusive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster,
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState
 
 AT_ONCE = 0.05
-"""Seconds between looks at what a node prints; the next step often depends on it."""
+"""Seconds between polls of a node's output, on which the next step often depends."""
 
 
 class NotSeen(Exception):
@@ -75,7 +75,7 @@ class Signs:
     def awaited(
         self, done: Callable[[], bool], seconds: float, what: str, instead: Sign | None, most: float = INTERVAL
     ) -> None:
-        """Wait for what may be the sign of the finding; raise `NotSeen` if `instead` holds in its place."""
+        """Wait for a possible sign of the finding; raise `NotSeen` if `instead` holds in its place."""
         try:
             self.until(done, seconds, what, most)
         except NotInTime as late:
@@ -89,7 +89,7 @@ class Signs:
                 raise NotSeen(f"{late}; instead {proof_of_absence}") from late
 
     def _await_absence(self, instead: Sign) -> str:
-        """Wait for what shows that the finding is absent, and return it in words."""
+        """Wait for the sign that the finding is absent, and return it in words."""
         match instead:
             case WaitStep():
                 return f"{instead.partition} has {self.wait(instead)}"

@@ -1,1 +1,1 @@
-"""`elrcheck risk`: after which events a topic loses data, or stays without a leader."""
+"""`elrcheck risk`: finds the events after which a topic loses data, or stays without a leader."""

@@ -1,9 +1,8 @@
 """The cause of an outcome: the rule whose repair prevents it.
 
 A repair is a candidate if the trace is not a behaviour of the repaired rules. It is the cause if a search of the
-same events with the repaired rules finds no such outcome. Where each of several findings suffices, only all
-repairs together prevent it. A finding without a repair in the model is recognised by the step that it is
-about.
+same events with the repaired rules finds no such outcome. If each of several findings suffices, only all repairs
+together prevent it. A finding without a repair in the model is recognised by its characteristic step.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from elrcheck.model.config import Config
 from elrcheck.model.state import State, configured_min_isr
 
 Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
-"""Says whether the outcome never happens with some rules repaired; None if a limit was hit."""
+"""Returns whether the outcome never happens with some rules repaired; None if a limit was hit."""
 
 
 @dataclass(frozen=True)
 class RepairedRule:
     """A rule or a setting with another value. finding: its id, empty for a setting; text: the cause in words.
 
-    designed: KIP-966 says so itself, of as many unclean shutdowns as min.insync.replicas.
+    designed: KIP-966 accepts the loss, after as many unclean shutdowns as min.insync.replicas.
     """
 
     knobs: Mapping[str, Any]
@@ -90,13 +89,13 @@ def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[Re
 
 
 def _on_without_leader(before: State, after: State) -> bool:
-    """ELR is switched on while the last member of the ISR is fenced."""
+    """Return whether ELR is switched on while the last member of the ISR is fenced."""
     on = after.settings.elr_enabled and not before.settings.elr_enabled
     return on and before.partition.leader is None and bool(before.partition.isr)
 
 
 def _off_without_isr(before: State, after: State) -> bool:
-    """ELR is switched off while the ISR is empty, without which no leader can be elected then."""
+    """Return whether ELR is switched off while the ISR is empty, after which no leader can be elected."""
     off = before.settings.elr_enabled and not after.settings.elr_enabled
     return off and before.partition.leader is None and not before.partition.isr
 
@@ -106,7 +105,7 @@ BY_STEP: Mapping[str, Callable[[State, State], bool]] = {"F-26": _on_without_lea
 
 
 def expected(group: SettingsGroup, events: Events, ident: str, states: Sequence[State]) -> str:
-    """Say why a loss is not a bug, since more logs are lost than the settings tolerate; return "" if it may be one."""
+    """Return why a loss is expected, since more logs are lost than the settings tolerate; "" if it may be a bug."""
     if ident != group.losses or group.settings.acks != "all":
         return ""
     lost = sum(events.count(name) for name in LOSING)

@@ -68,7 +68,7 @@ def _value(name: str, value: str, text: str) -> Any:
 
 
 def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
-    """Return a request for each group of topics to search, and what was not understood, or cannot be searched."""
+    """Return a request for each group of topics to search, and the lines not understood or not searchable."""
     settings, unread = topic_groups(request, (file,))
     groups = [of_group(request, group) for group in settings]
     possible = [group for group in groups if group.min_insync_replicas <= group.replication_factor]
@@ -88,7 +88,7 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
 
 
 def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:
-    """Return the groups of topics that files define, those at risk first, and what was not understood."""
+    """Return the groups of topics that files define, those at risk first, and the lines not understood."""
     description = read_topics(files)
     groups, problems = settings_of(description, request.unclean_leader_election_enable)
     unread = (*description.unread, *problems)
@@ -99,7 +99,7 @@ def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[Topi
 
 
 def _at_risk(group: TopicSettings) -> tuple[bool, int]:
-    """Order groups: unclean elections first, then the fewest copies that count."""
+    """Return the sort key of groups: unclean elections first, then the fewest copies that count."""
     return not group.unclean, min(group.min_insync_replicas, group.replication_factor)
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from elrcheck.catalogue.events import EVENTS
 
 Events: TypeAlias = tuple[str, ...]
-"""Names of events, in the order of `KINDS`; one that happens twice is there twice."""
+"""Names of events, in the order of `KINDS`; one that happens twice is listed twice."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,6 @@ def counted(events: Events) -> dict[str, int]:
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Return events as a person lists them: 2 reassignments and an orderly stop."""
+    """Return events in words: 2 reassignments and an orderly stop."""
     phrases = [EVENTS[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)

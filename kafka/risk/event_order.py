@@ -1,6 +1,6 @@
-"""The sets of events that are searched first: those of the findings, since a search that breaks ends soon.
+"""The sets of events to search first: those of the findings, since a search that finds a violation ends soon.
 
-This is about order only. A set that is searched late is decided in the same way.
+Only the order depends on it, not the answer of any set.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
 
 DOWN = ("stop", "kill", "crash", "fence")
-"""Ways to take a broker down, which often do for each other."""
+"""Ways to take a broker down, which can often replace each other."""
 LOSSES = ("P-6", "P-8")
 """An acknowledged record is lost."""
 LEADERLESS = ("V-8",)
@@ -28,7 +28,7 @@ PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
 def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
-    """Return the events of every search of a finding; and what takes brokers down in other ways -> these events."""
+    """Return the events of every search of a finding; and variants that take brokers down otherwise -> these events."""
     suspected: dict[Events, Events] = {}
     for finding in findings:
         for run in finding.runs:

@@ -1,4 +1,4 @@
-"""Searches of one configuration that differ only in which events may happen, by one compiled kernel."""
+"""Searches of one configuration with different events, sharing one compiled kernel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The sets of events to search: the smallest first, and no set that contains one which breaks already.
+"""The sets of events to search: the smallest first, and no superset of a set that breaks the property.
 
-Events can only be added to a set, never taken back by others, and a model in which more may happen has every
-behaviour of one in which less may. So a property that breaks with some events breaks with more as well.
+A model in which more events may happen has every behaviour of one with fewer. So a property that breaks with some
+events also breaks with more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Count = Annotated[int, Meta(ge=0)]
 class SetAnswer(Record, frozen=True):
     """The answer for one set of events: the properties that break, those that hold; the rest is undecided.
 
-    states: how many were searched, by which larger sets are estimated. traces: for each property that breaks the
+    states: the number searched, from which larger sets are estimated. traces: for each property that breaks the
     numbers of the steps of a shortest trace.
     """
 
@@ -40,14 +40,14 @@ class SetAnswer(Record, frozen=True):
         return not self.broken & self.held and self.broken <= self.traces.keys()
 
     def merged(self, new: SetAnswer) -> SetAnswer:
-        """Return what both answers say together."""
+        """Return both answers combined."""
         return SetAnswer(
             self.broken | new.broken, self.held | new.held, max(self.states, new.states), {**self.traces, **new.traces}
         )
 
 
 Search: TypeAlias = Callable[[Events, Sequence[str], bool], SetAnswer | None]
-"""Searches for properties among these events; the third argument: not for long. None: no answer in time."""
+"""Searches for violations of properties with these events; third argument: search briefly. None: no answer in time."""
 
 
 @dataclass
@@ -58,9 +58,9 @@ class EventSets:
     properties: Sequence[str]
     most: int
     suspected: Mapping[Events, Events] = field(default_factory=dict)
-    """Sets that findings name, and others that do for one of them -> the set that it does for."""
+    """Sets that findings name, and variants of them -> the set that a variant replaces."""
     fitting: frozenset[Events] = frozenset()
-    """Those of the suspected that were found under the same rules and settings; they come first."""
+    """Suspected sets from findings under the same rules and settings; they come first."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
     _hurried: set[Events] = field(default_factory=set, init=False)
     """Sets in which a short search broke nothing: they wait for their turn."""
@@ -70,14 +70,14 @@ class EventSets:
         return sorted(itertools.combinations_with_replacement(self.names, size), key=self.estimate)
 
     def suspects(self, size: int) -> Iterator[Events]:
-        """Return the sets of this many events that findings name; then those that do for one of them which breaks."""
+        """Return the sets of this many events that findings name; then variants of those that break."""
         own = [events for events in self.suspected if len(events) == size and set(events) <= set(self.names)]
         own.sort(key=self.estimate)
         yield from (events for events in own if self.suspected[events] == events)
         yield from (events for events in own if self._does_for_broken(events))
 
     def likely(self) -> Iterator[Events]:
-        """Return the sets that fit, what does for one of them which breaks, and the parts of all of these."""
+        """Return the fitting sets, variants of those that break, and the subsets of all of these."""
         fitting = [e for e in self.fitting if len(e) <= self.most and set(e) <= set(self.names)]
         for fits in sorted(fitting, key=lambda events: (len(events), self.estimate(events), events)):
             same = [e for e, of in self.suspected.items() if of == fits and set(e) <= set(self.names)]
@@ -86,7 +86,7 @@ class EventSets:
                     yield from (*parts(events), events)
 
     def _does_for_broken(self, events: Events) -> bool:
-        """Return whether it does for another set, which breaks something."""
+        """Return whether it is a variant of a set that breaks a property."""
         of = self.suspected[events]
         return of != events and bool(self.answers.get(of, SetAnswer()).broken)
 
@@ -101,7 +101,7 @@ class EventSets:
         return any(ident in self.answers[part].broken for part in parts(events) if part in self.answers)
 
     def estimate(self, events: Events) -> float:
-        """Return about how many states a search has, by those of its pairs, as if three had no effect together."""
+        """Estimate the states of a search from those of its pairs of events, as if events interacted only in pairs."""
         if len(events) < 3:
             return float(len(events))
         ones = [max(1, self._states((name,))) for name in events]
@@ -112,11 +112,11 @@ class EventSets:
         return self.answers[events].states if events in self.answers else 1000
 
     def run(self, search: Search) -> None:
-        """Search set by set; one without an answer stays open. The third argument: not for long.
+        """Search set by set; one without an answer stays open.
 
-        What findings name is searched first, but not for long: a search that breaks ends soon. It ends with
-        the first property that breaks; what it leaves open of another one is searched afterwards. After the
-        single events come the sets that fit: by their parts it is clear that they are the smallest.
+        Sets that findings name are searched first and briefly: a search that finds a violation ends soon. It ends
+        with the first property that breaks; another one is searched afterwards. After the single events come the
+        fitting sets, whose subsets show that they are minimal.
         """
         for size in range(1, self.most + 1):
             if size == 2:
@@ -141,14 +141,14 @@ class EventSets:
     def smallest(self, ident: str) -> list[Events]:
         """Return the minimal sets of events that break the property, the smallest first.
 
-        Answers about other events, which an earlier run has kept, are left out.
+        Ignores stored answers about other events.
         """
         own = [events for events in self.answers if len(events) <= self.most and set(events) <= set(self.names)]
         broken = [e for e in own if ident in self.answers[e].broken and not self.implied(e, ident)]
         return sorted(broken, key=lambda events: (len(events), [self.names.index(name) for name in events]))
 
     def undecided(self, ident: str) -> list[Events]:
-        """Return the sets that are not answered, and no part of which breaks the property."""
+        """Return the sets without an answer, no subset of which breaks the property."""
         return [
             events
             for size in range(1, self.most + 1)
@@ -157,7 +157,7 @@ class EventSets:
         ]
 
     def safe_up_to(self, ident: str) -> int:
-        """Return the number of events, of any kinds, that never break the property."""
+        """Return the number of events of any kinds up to which the property never breaks."""
         for size in range(1, self.most + 1):
             for events in itertools.combinations_with_replacement(self.names, size):
                 if ident not in self.answers.get(events, SetAnswer()).held:
@@ -166,10 +166,10 @@ class EventSets:
 
 
 def parts(events: Events) -> Iterable[Events]:
-    """Return every smaller set of the same events, apart from the empty one."""
+    """Return every proper subset of the events, except the empty one."""
     return dict.fromkeys(part for size in range(1, len(events)) for part in itertools.combinations(events, size))
 
 
 def contains(events: Mapping[str, int], part: Mapping[str, int]) -> bool:
-    """Return whether every event of `part` is among the events, as often."""
+    """Return whether the events contain every event of `part`, at least as often."""
     return Counter(part) <= Counter(events)

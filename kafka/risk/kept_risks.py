@@ -1,7 +1,7 @@
 """Answers of earlier runs of `risk`, by a digest of everything that they depend on.
 
-The digest covers every source file of the package, so that no answer outlives a change of the model or of
-the engine. A trace is kept as the numbers of its steps; whoever reads it has the plain model follow it again.
+The digest covers every source file of the package, so that no answer outlives a change of the model or the engine. A
+trace is stored as the numbers of its steps; the plain model follows it again when it is read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`elrcheck risk`: the smallest sets of events after which a topic loses data, or stays without a leader.
 
-Every set is a bounded search of the model, and every trace is followed by the plain model before it is reported.
-A set that a limit left open is undecided, never safe.
+Each set is decided by a bounded search of the model; the plain model follows every trace before it is reported. A set
+that a limit left open is undecided, never safe.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def differences(first: RiskPart, others: Sequence[RiskPart]) -> tuple[RiskDiffer
 
 
 def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, events: dict[str, int]) -> str:
-    """Return the cell of one side: what happens there with these events."""
+    """Return the cell of one side: its outcome of these events."""
     if answer is not None:
         return "expected loss" if answer.expected else answer.outcome
     smaller = [a for a in part.answers if a.outcome == outcome and contains(events, a.events)]

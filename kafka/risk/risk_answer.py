@@ -1,4 +1,4 @@
-"""A breaking set of events as an answer for people: story, cause, evidence and what to do."""
+"""Explains a breaking set of events: story, cause, evidence and remedy."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Answerer:
         return tuple(sorted(answers, key=lambda answer: (answer.expected, answer.outcome != "lost")))
 
     def _shared(self, suspects: Mapping[tuple[RiskOutcome, Events], Sequence[RepairedRule]]) -> dict[str, list[str]]:
-        """Return the events of all searches with one repair, by its knobs, so that they share a kernel."""
+        """Return, by the knobs of a repair, the events of all searches with it, so that they share a kernel."""
         events_of: dict[str, set[str]] = defaultdict(set)
         for (_, events), suspected in suspects.items():
             for repair in suspected:
@@ -92,7 +92,7 @@ class Answerer:
         return {knobs: [kind.name for kind in KINDS if kind.name in names] for knobs, names in events_of.items()}
 
     def _setting(self, events: Events, ident: str, states: Sequence[State]) -> tuple[RiskCause, bool] | None:
-        """Return the setting or request from which the outcome follows, and whether that is to be expected."""
+        """Return the setting or request that causes the outcome, and whether the outcome is expected."""
         text = expected(self.group, events, ident, states)
         is_expected = bool(text)
         if ident == "LOSS-2":
@@ -188,7 +188,7 @@ class Answerer:
 
 
 PROPERTY: Mapping[str, str] = {"LOSS-1": "P-6", "LOSS-2": "", "STALL-1": ""}
-"""The property of the model that a stored trace is about; empty if none says the same."""
+"""The property of the model that a stored trace is about; empty if there is none."""
 
 
 def _is_shown(row: FindingRow, level: str, release: str) -> bool:

@@ -29,9 +29,9 @@ from elrcheck.model.config import Config
 from elrcheck.traces.replay import ReplayError, replay_finding
 
 SHARE = 0.7
-"""Of the time, for the sets themselves; the rest is for their causes."""
+"""Share of the time for the sets themselves; the rest is for their causes."""
 BRIEFLY = 0.1
-"""Of the time, for a set that is only suspected to break."""
+"""Share of the time for a set that is only suspected to break."""
 UNCONFIRMED = (
     ReplayError,
     NotEnabled,
@@ -42,7 +42,7 @@ UNCONFIRMED = (
     AttributeError,
     StopIteration,
 )
-"""Errors of the plain model for a trace that it does not follow: another end, a step that is not enabled or unknown."""
+"""Errors of the plain model for a trace that it does not follow: a different end, a disabled or an unknown step."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""
 
@@ -76,9 +76,9 @@ class RiskSearch:
         self.answered, self.origin = self._read_stored()
 
     def _read_stored(self) -> tuple[KeptRisk, KeptOrigin | None]:
-        """Return what earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
+        """Return the stored answers and their origin; empty if the model does not confirm a part of them.
 
-        The smallest sets that break are those that any answer rests on, so their traces are followed here.
+        Every answer depends on the smallest sets that break, so their traces are followed here.
         """
         entry = self._store.get(self._key)
         if entry is None:
@@ -140,7 +140,7 @@ class RiskSearch:
         self.sets.run(search)
 
     def _gave_up(self) -> bool:
-        """Return whether an earlier run had as much time for the same sets."""
+        """Return whether an earlier run gave up on the same sets after as much time."""
         return self.answered.tried.get(self._whole, 0.0) >= self.request.seconds
 
     def _steps(self, events: Events, ident: str, states: Sequence[Any]) -> tuple[int, ...]:
@@ -211,7 +211,7 @@ class RiskSearch:
         return self._kernels[key]
 
     def keep(self) -> None:
-        """Keep everything that is known now."""
+        """Store all answers so far."""
         sets = {" ".join(events): answer for events, answer in self.sets.answers.items()}
         tried = dict(self.answered.tried)
         if not self.stop.requested and not self._cut_short:

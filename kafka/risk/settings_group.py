@@ -1,4 +1,4 @@
-"""Settings in Kafka's words as a configuration of the model."""
+"""Translates settings in Kafka's terms to a configuration of the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elrcheck.model.variants import Variant
 from elrcheck.results.risk.risk_report import RiskSettings
 
 SCOPE = "two-brokers-quiet"
-"""One record, and nothing lost on its way: events and sizes are set on top of it."""
+"""The base scope: one record, and no lost messages; events and sizes are set on top of it."""
 MOST_REPLICAS = 5
 FIRST_WITH_FEATURE = (4, 0)
 """The first release in which users can switch ELR on."""
@@ -45,7 +45,7 @@ class SettingsGroup:
 
     @property
     def losses(self) -> str:
-        """The property that says an acknowledged record is lost."""
+        """The property that breaks when an acknowledged record is lost."""
         return "LOSS-1" if self.settings.acks == "all" else "LOSS-2"
 
     def selection(self, events: Events) -> Selection:
@@ -84,7 +84,7 @@ class SettingsGroup:
 
 
 def sizes(settings: RiskSettings) -> dict[str, Any]:
-    """Return what the settings set, on top of the rules of the release and the scope."""
+    """Return the fields that the settings determine, beyond the rules of the release and the scope."""
     values: dict[str, Any] = {
         "broker_count": settings.replication_factor,
         "min_isr": settings.min_insync_replicas,
@@ -118,7 +118,7 @@ def release_named(text: str) -> tuple[str, Variant]:
 
 
 def group_of(request: RiskRequest) -> SettingsGroup:
-    """Read the settings of a request; raise UsageFault for some that no cluster can have, or no write can meet."""
+    """Read the settings of a request; raise UsageFault if no cluster can have them, or no write can satisfy them."""
     factor, least = request.replication_factor, request.min_insync_replicas
     if not 1 <= factor <= MOST_REPLICAS:
         raise UsageFault("risk-setting", f"--replication-factor {factor}: expected 1 to {MOST_REPLICAS}")
@@ -130,7 +130,7 @@ def group_of(request: RiskRequest) -> SettingsGroup:
 
 
 def settings_named(request: RiskRequest) -> tuple[RiskSettings, tuple[str, ...]]:
-    """Return the settings of a request with the defaults of its release, and what is to be said about them."""
+    """Return the settings of a request with the defaults of its release, and notes on them."""
     release, variant = release_named(request.kafka)
     factor = request.replication_factor
     if request.min_insync_replicas < 1:

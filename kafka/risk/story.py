@@ -1,4 +1,4 @@
-"""A trace in sentences, as a Kafka operator would tell it."""
+"""Describes a trace in sentences, in an operator's terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def story(states: Sequence[State], labels: Sequence[Label], ident: str) -> tuple
 
 
 def ending(state: State, ident: str) -> str:
-    """Say what is lost in the last state."""
+    """Return a sentence on what is lost in the last state."""
     if ident.startswith("STALL"):
         all_registered = all(state.registration[b].registered for b in state.partition.replicas)
         who = "Every replica is up" if all_registered else "Every replica that is registered is up"

@@ -1,1 +1,1 @@
-"""Scenarios of the catalogue, played by the plain model."""
+"""Scenarios of the catalogue, replayed by the plain model."""

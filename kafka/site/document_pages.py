@@ -1,4 +1,4 @@
-"""The documents as pages with a search, made by mkdocs where it is installed and the documents are at hand."""
+"""Builds the documentation pages and their search with mkdocs, if it is installed and the documents exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEEDED = ("mkdocs", "material")
 
 
 def lacking() -> str | None:
-    """Return why the documents cannot be made into pages here, and what helps; None if they can."""
+    """Return why the documentation cannot be built here, and a remedy; None if it can."""
     if not SETTINGS.is_file() or not (PACKAGE / "docs" / "findings").is_dir():
         return "this installation has none"
     if any(importlib.util.find_spec(name) is None for name in NEEDED):

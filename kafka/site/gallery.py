@@ -1,7 +1,7 @@
 """The gallery: a page of every finding and every scenario, and the page that lists them.
 
-Every trace has been followed by the plain model while the gallery is made. A recorded counterexample that the model no
-longer follows is left out, and named.
+The plain model follows every trace while the gallery is built. A recorded counterexample that it no longer follows is
+omitted, and named.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class GalleryEntry:
 
 @dataclass(frozen=True)
 class Gallery:
-    """pages: the text of each by its file. groups: the entries, under headings. outdated: what is left out, and why."""
+    """pages: the text of each by its file. groups: the entries, under headings. outdated: omitted traces, and why."""
 
     pages: dict[str, str]
     groups: tuple[tuple[str, tuple[GalleryEntry, ...]], ...]

@@ -20,7 +20,7 @@ LINK = f'<a href="{FOLDER}/{HOME}">Findings and scenarios</a>\n'
 
 @dataclass(frozen=True)
 class WrittenSite:
-    """home: the page to open. left_out: what is not in the site and why; outdated: recorded traces among it."""
+    """home: the page to open. left_out: what is not in the site and why; outdated: omitted recorded traces."""
 
     home: Path
     findings: int

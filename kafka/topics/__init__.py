@@ -1,1 +1,1 @@
-"""Definitions of topics: what Kafka's tools print, resources of Strimzi, and Terraform."""
+"""Definitions of topics: output of Kafka's tools, resources of Strimzi and of Terraform."""

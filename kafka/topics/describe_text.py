@@ -5,7 +5,7 @@
     Dynamic configs for topic orders are:
       min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2, ..}
 
-A line of another kind is not guessed at: it is handed back.
+Any other line is returned as not understood.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Reader:
 
 
 def _fields(line: str) -> dict[str, str]:
-    """`Topic: a  Leader: 1` as a dictionary. A value that has a colon is part of the field before it."""
+    """Return `Topic: a  Leader: 1` as a dictionary. A value with a colon belongs to the field before it."""
     line = re.sub(r"(Adding|Removing) Replicas:", r"\1Replicas:", line)
     fields: dict[str, str] = {}
     for part in re.split(r"\t|(?<=\S)\s+(?=[A-Z][A-Za-z]*:)", line):

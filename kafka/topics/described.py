@@ -1,4 +1,4 @@
-"""Topics as they are defined somewhere, and their settings with those of equal ones together."""
+"""Definitions of topics, and topics grouped by equal settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TopicSettings:
 
 
 class NotUnderstood(ValueError):
-    """Something that does not belong to a description; the text says why."""
+    """Raised for a part of a description that is not understood; the text says why."""
 
 
 def all_of(descriptions: Iterable[Described]) -> Described:
@@ -70,9 +70,9 @@ def all_of(descriptions: Iterable[Described]) -> Described:
 
 
 def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
-    """Return topics with the same settings together, and what could not be settled.
+    """Return topics grouped by equal settings, and those whose settings are not determined.
 
-    unclean: what applies to topics about which the description says nothing else.
+    unclean: the value for topics whose description does not set it.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
     places: dict[tuple[int, int, bool, bool], str] = {}
@@ -103,14 +103,14 @@ def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, def
 
 
 def number(text: str, what: str) -> int:
-    """Return a positive number; NotUnderstood if the text is not a positive number."""
+    """Return a positive number; raise NotUnderstood for any other text."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         raise NotUnderstood(f"{what} must be a positive number, not `{text}`")
     return int(text)
 
 
 def topic_name(text: str) -> str:
-    """Return the name of a topic; NotUnderstood if Kafka would not take it."""
+    """Return the name of a topic; raise NotUnderstood if Kafka would refuse it."""
     if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", text):
         raise NotUnderstood("no name of a topic")
     return text

@@ -6,7 +6,7 @@
     }
 
 A value is a string, a number as text, a bool, None, a list or a dictionary. Any other one, such as `var.replicas`,
-is an `Expression`: its text, which is passed over. Text that is not HCL ends the reading with its line.
+is skipped and returned as an `Expression`, its text. Text that is not HCL raises HclFault with its line.
 Source: HCL Native Syntax Specification, github.com/hashicorp/hcl/blob/main/hclsyntax/spec.md.
 """
 

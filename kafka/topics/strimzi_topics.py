@@ -10,7 +10,7 @@
       config:
         min.insync.replicas: 2
 
-Other documents of the file are passed over. What is not understood is named with its line.
+Other documents of the file are skipped. What is not understood is named with its line.
 """
 
 from __future__ import annotations

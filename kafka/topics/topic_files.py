@@ -1,6 +1,6 @@
 """Files and folders with definitions of topics, by the ending of their names.
 
-`.tf` is Terraform, `.yaml` and `.yml` are resources of Strimzi, and any other file is what Kafka's tools print.
+`.tf` is Terraform, `.yaml` and `.yml` are resources of Strimzi, and any other file is output of Kafka's tools.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from elrcheck.kafka.topics.described import Described, all_of
 MOST_BYTES = 32 << 20
 ENDINGS = (".tf", ".yaml", ".yml")
 MARKS = (b"kafka_topic", b"kafka.strimzi.io")
-"""A file of a folder that has none of these is not about topics."""
+"""Words of a file about topics; files of a folder without any of them are skipped."""
 
 
 def read_topics(paths: Sequence[Path]) -> Described:
-    """Read what files and folders define; UsageFault for one that cannot be read, or defines no topic at all."""
+    """Read the topics in files and folders; raise UsageFault for one that cannot be read, or defines no topic."""
     descriptions = [_placed(file, _described(file, data), len(paths) > 1) for file, data in _files(paths)]
     described = all_of(descriptions)
     if not described.topics:

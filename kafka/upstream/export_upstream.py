@@ -29,7 +29,7 @@ ISSUE, CHANGE = "issue.md", "change.patch"
 
 
 def export_upstream(request: UpstreamRequest, progress: Progress) -> UpstreamReport:
-    """Write the files, and report what Kafka's tests do without and with the change, if that is asked for."""
+    """Write the files, and on request report the results of Kafka's tests without and with the change."""
     begun, environ = time.monotonic(), os.environ
     issue, finding = issue_of(request.finding), find_finding(request.finding)
     version = request.kafka or _newest(finding.patch)
@@ -98,7 +98,7 @@ def _run(
 
 
 def own_classes(main: Mapping[str, str], version: str, environ: Mapping[str, str]) -> Sequence[str]:
-    """Return the classes of tests that Kafka has for the changed sources, path -> text, by their names."""
+    """Return Kafka's test classes for the changed sources, path -> text, chosen by name."""
     classes = []
     for path in main:
         name = f"{path.rpartition('.')[0]}Test"

@@ -1,4 +1,4 @@
-"""Reads what an issue of Kafka's tracker says of a finding, and the tests that go into Kafka's own classes of tests.
+"""Reads the issue of a finding for Kafka's tracker, and the tests to add to Kafka's own test classes.
 
 finding = "F-20"
 summary = "..."                 # one line, the title of the issue
@@ -33,7 +33,7 @@ from elrcheck.catalogue.packaged_files import packaged_files
 
 @dataclass(frozen=True)
 class KafkaTest:
-    """A test method for one of Kafka's classes of tests, and what it imports. file: in the jar of their sources."""
+    """A test method for one of Kafka's test classes, and its imports. file: path in the jar of their sources."""
 
     file: Prose
     name: Prose
@@ -63,7 +63,7 @@ def _importing(source: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class UpstreamIssue:
-    """An issue as Kafka's tracker asks for it, beside what the finding's page says."""
+    """The parts of an issue for Kafka's tracker that are not in the finding."""
 
     finding: Prose
     summary: Prose
@@ -80,7 +80,7 @@ class UpstreamIssue:
 
 
 def issue_of(finding: str) -> UpstreamIssue:
-    """Return the issue of a finding; UsageFault if there is none, which names those that there are."""
+    """Return the issue of a finding; without one raise UsageFault, which lists the findings with an issue."""
     names = issue_names()
     if finding not in names:
         help = f"there is one of {', '.join(names)}"

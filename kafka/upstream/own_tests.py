@@ -1,4 +1,4 @@
-"""Kafka's own tests, from the jars that its releases publish, run with changed classes in front."""
+"""Runs Kafka's own tests, from the published jars of a release, with changed classes before them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REPORT = "TEST-junit-jupiter.xml"
 
 @dataclass(frozen=True)
 class KafkaTests:
-    """The tests of a release. kafka: the release with its tests and all that they use."""
+    """The tests of a release. kafka: the release with its tests and their dependencies."""
 
     kafka: ClassPath
 
@@ -53,7 +53,7 @@ class KafkaTests:
 
 
 def kafka_tests(version: str, environ: Mapping[str, str]) -> KafkaTests:
-    """Return the tests of a release; EnvironmentFault if Maven does not get them."""
+    """Return the tests of a release; raise EnvironmentFault if Maven cannot get them."""
     kafka = from_maven(version, Jars.CLUSTER, environ)
     tests = [released_jar(artifact, version, "test", environ) for artifact in TEST_JARS]
     return KafkaTests(replace(kafka, jars=(*kafka.jars, *tests, *junit_libraries(environ))))
@@ -92,7 +92,7 @@ def run_console(path: ClassPath, selection: Sequence[str], folder: Path) -> Mapp
 
 
 def _read(report: Path) -> Mapping[str, str]:
-    """Read a report of JUnit; it was written by the process that we started."""
+    """Read a report of JUnit, which our own process wrote."""
     outcomes = {}
     for case in ET.parse(report).getroot().iter("testcase"):
         failed = next((part for part in case if part.tag in ("failure", "error")), None)

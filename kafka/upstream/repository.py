@@ -1,4 +1,4 @@
-"""Where sources stand in Kafka's repository, and changes of them in the form of `git diff`."""
+"""Paths of sources in Kafka's repository, and changes to them in the form of `git diff`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`elrcheck what-if`: one event, answered by the rules of the model."""
+"""`elrcheck what-if`: decides one event by the rules of the model."""

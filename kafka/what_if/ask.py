@@ -1,4 +1,4 @@
-"""`elrcheck what-if`: answer what the controller would do with one event, using the model's own rules.
+"""`elrcheck what-if`: decide one event as the controller would, by the model's own rules.
 
 `answer` takes the decoded JSON of one question and returns the JSON of its answer::
 
@@ -13,9 +13,9 @@ by name; others have the variant's value, and the default variant is `kip_full`.
 `UsageFault` that names the path of the field; an event that the controller would refuse is an answer, with
 Kafka's name of the error.
 
-Only `op`, and of a partition its replicas, must be given. The brokers are those of the replicas by default,
-registered and unfenced, the ISR is all replicas, its first member leads, and AlterPartition comes from that
-leader as things are. `template` is a whole question.
+Only `op` and the replicas of the partition are required. By default the brokers are those of the replicas, registered
+and unfenced, the ISR is all replicas, its first member leads, and AlterPartition comes from that leader with current
+epochs. `template` is a whole question.
 
 Order of lists: the ISR keeps the given order, or the request's order if the operation proposes an ISR; any
 other list keeps its order as long as its members stay the same, and is ascending otherwise.
@@ -40,7 +40,7 @@ from elrcheck.kafka.what_if.question import (
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Return what the controller answers, and the partition and the brokers after it."""
+    """Return the controller's answer, and the partition and the brokers after it."""
     return reply(Node(question, JsonSource("", CODES, root="")))
 
 

@@ -79,9 +79,9 @@ def _alter_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
 
 
 def _members(request: WhatIfQuestion, op: Node) -> list[tuple[int, int]]:
-    """`new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none.
+    """Read `new_isr`: pairs of a broker id and the broker epoch the leader knows, -1 for none.
 
-    An id alone stands for a leader that knows the broker's epoch.
+    An id alone means that the leader knows the broker's epoch.
     """
     pairs: list[tuple[int, int]] = []
     for node in op["new_isr"].items():
@@ -114,7 +114,7 @@ def _create_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
 
 
 def _change(request: WhatIfQuestion, op: Node) -> OperationOutcome:
-    """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
+    """Run PartitionChangeBuilder itself. Defaults: no target, election ONLINE, active brokers acceptable as leaders."""
     ids, p, registration = request.ids, subject(request), request.registration
 
     def listed(key: str, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -186,7 +186,7 @@ OPERATIONS: tuple[WhatIfOp, ...] = (
 
 
 def find_operation(op: Node) -> WhatIfOp:
-    """The operation that `op.type` names; UsageFault listing all operations if there is no such operation."""
+    """Return the operation that `op.type` names; UsageFault lists all operations if it does not exist."""
     kind = op.object(("type",), None)["type"]
     if not isinstance(kind.value, str):
         kind.expected("a name")

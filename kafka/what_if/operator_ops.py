@@ -31,7 +31,7 @@ def _reassign(request: WhatIfQuestion, op: Node) -> OperationOutcome:
 
 
 def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
-    """The value is written at one level; `min_isr` of the question is what this level had before."""
+    """Decide a change of min.insync.replicas at one level; `min_isr` of the question is its previous value."""
     name = op["level"].value
     level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)
     if level is None:

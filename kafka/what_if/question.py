@@ -30,7 +30,7 @@ CODES = Codes(
 )
 NO_BROKER = -1
 NEEDED = ("replicas",)
-"""All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
+"""The required fields of a partition; the defaults describe a healthy one."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
 MAY_SAY = dict.fromkeys((*PARTITION_KEYS, "last_known_leader"))
@@ -143,7 +143,7 @@ def _knobs_of_variant(node: Node) -> dict[str, Any]:
 
 
 def _brokers(question: Node) -> Node:
-    """Return the brokers of the question; if it names none, those that it places replicas on, all unfenced."""
+    """Return the brokers of the question; by default those of its replicas, all unfenced."""
     if "brokers" in question:
         return question["brokers"]
     placed = question.get("partition", {}).get("replicas", []).items() if "partition" in question else []
@@ -152,7 +152,7 @@ def _brokers(question: Node) -> Node:
 
 
 def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
-    """Return the ids of the brokers, the same in the given order, and what is registered of each."""
+    """Return the ids of the brokers, the same in the given order, and the registration of each."""
     registered: dict[int, Registration] = {}
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NO_BROKER:
