@@ -228,8 +228,8 @@ def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> Non
     )
     refused(states, labels, waits, loop, "not fair to LeaderLearns", fair_ones())
     refused(states[1:], labels[1:], waits - 1, loop - 1, "initial state")
-    refused(states, labels[::-1], waits, loop, "no step of the model")
-    refused(states, labels, waits, loop - 1, "no step of the model")
+    refused(states, labels[::-1], waits, loop, "not a step of the model")
+    refused(states, labels, waits, loop - 1, "not a step of the model")
     refused(states, labels, 0, loop, "does not wait")
     refused(states[: loop + 1], labels[:loop], waits, loop, "not fair to ControllerAlters")
 

@@ -177,7 +177,7 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
     record.write_text('{"schema": "elrcheck.suite-counts/1", "configurations": {}}')
     assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded == "not recorded"
     record.write_text("[]")
-    with pytest.raises(UsageFault, match="no record of counts"):
+    with pytest.raises(UsageFault, match="not a record of counts"):
         run_suite(SuiteRequest(only=one), Silent())
 
 

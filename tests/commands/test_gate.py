@@ -205,8 +205,8 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
         (("--scope", "two-brokers"), "--scope requires --add"),
         (("--fail-on", "drift,drip"), "'drip' is not one of"),
         (("--add", "a"), "the entry `a` exists already"),
-        (("--add", "a b"), "no name of an entry"),
-        (("--add", ""), "no name of an entry"),
+        (("--add", "a b"), "not a valid entry name"),
+        (("--add", ""), "not a valid entry name"),
         (("--add", "b", "--proof", "--liveness"), "--proof does not support liveness properties"),
         ((), "elrcheck-baseline.toml:2 (a)"),
     ):

@@ -131,11 +131,11 @@ def test_a_diff_of_the_model_is_compared_with_the_baseline(gated: Path, invoke: 
     )
     assert invoke("gate", "--model", "two_phase.py")[0] == 0
     code, _, err = invoke(*words, "--update-baseline")
-    assert code == 2 and "not those of a model with --patch" in err
+    assert code == 2 and "a model without --patch" in err
     path = tmp_path / BASELINE
     path.write_text(path.read_text() + '\n[entry.kafka]\nvariant = "kip_full"\nscope = "two-brokers-quiet"\n')
     code, _, err = invoke(*words, "--only", "kafka")
-    assert code == 5 and "no entry that runs is of the model that weaker.diff changes" in err
+    assert code == 5 and "no entry to run is for the model that weaker.diff changes" in err
     same = f"-{GUARD}+    # as before\n+{GUARD}"
     (tmp_path / "comment.diff").write_text(replaced(replaced(diff, f"-{GUARD}", same), ",1 @@", ",3 @@"))
     code, out, _ = invoke("gate", "--model", "two_phase.py", "--patch", "comment.diff", "--only", "two")

@@ -230,7 +230,7 @@ def test_files_that_are_there_are_kept(invoke: Invoke, tmp_path: Path) -> None:
     for name in ("elrcheck.toml", "elrcheck-baseline.toml"):
         (tmp_path / name).write_text("")
     code, out, err = invoke("init", "--model", "two_phase.py")
-    assert code == 0 and "recorded" not in out and "has to name the model" in err and "--update-baseline" in err
+    assert code == 0 and "recorded" not in out and "must name the model" in err and "--update-baseline" in err
 
 
 # ------------------------------------------------------------------- commands of the files

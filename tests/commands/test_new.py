@@ -46,7 +46,7 @@ def test_nothing_is_overwritten(invoke: Invoke, tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_imported_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     for name in ("a-b", "2pc", "../x", "class", ""):
         code, _, err = invoke("new", name)
-        assert code == 2 and "no name of a Python module" in err
+        assert code == 2 and "not a valid name of a Python module" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -82,10 +82,10 @@ GOOD = diff_of(TEXTS, {**TEXTS, "model/a.py": TEXTS["model/a.py"].replace("line 
         (GOOD.replace("a/model/a.py", "/etc/model/a.py"), "patch-outside", "not a path inside"),
         ("--- /dev/null\n+++ b/../../x.py\n@@ -0,0 +1 @@\n+x\n", "patch-outside", "not a path inside"),
         ("--- /dev/null\n+++ b/model/a.py\n@@ -0,0 +1 @@\n+x\n", "patch-mismatch", "exists already"),
-        ("--- a/model/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-line 1\n", "patch-mismatch", "does not have all of it"),
+        ("--- a/model/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-line 1\n", "patch-mismatch", "not all of its lines"),
         ("rename from model/a.py\nrename to model/b.py\n", "patch-not-diff", "not supported"),
-        ("hello\n", "patch-not-diff", "no hunk in it"),
-        ("", "patch-not-diff", "no hunk in it"),
+        ("hello\n", "patch-not-diff", "it has no hunk"),
+        ("", "patch-not-diff", "it has no hunk"),
         ("--- a/model/a.py\n+++ b/model/a.py\n", "patch-not-diff", "no hunk below"),
     ],
 )

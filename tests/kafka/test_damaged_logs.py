@@ -152,7 +152,7 @@ def test_records_of_a_batch_are_read_up_to_the_malformed_one(tmp_path: Path) -> 
     (damaged,) = damage(pieces)
     assert damaged[:2] == (0, 3) and "record 3 of the batch cannot be read" in damaged[2]
     few = of(tmp_path, batch(0, [NO_OP, NO_OP, NO_OP], count=2))
-    assert "bytes behind the last record" in damage(few)[0][2]
+    assert "bytes after the last record" in damage(few)[0][2]
 
 
 def test_any_damage_to_a_real_log_is_survived(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_the_newest_release_is_what_maven_finds_from_a_known_one_on(tmp_path: Pa
     assert seen is not None and seen[0] == "99.1.0"
     (row,) = (item for item in diagnose(environ, sys.stdout).items if item.name == "Kafka's jars")
     assert f"newest release 99.1.0 on {seen[1][:10]}, without a recorded comparison" in row.detail
-    with pytest.raises(EnvironmentFault, match="no Kafka from"):
+    with pytest.raises(EnvironmentFault, match="no Kafka release from"):
         newest_release("4.4.0", maven(tmp_path / "silent", "exit 0"))
     with pytest.raises(UsageFault, match="no Kafka newer than"):
         newest_release(

@@ -227,7 +227,7 @@ def _no_manifest(folder: Path) -> None:
     [
         (_truncated, "cannot read the text"),
         (_foreign_text, "not the one that the manifest names"),
-        (_command, "no command of a certificate"),
+        (_command, "not a command of a certificate"),
         (_asking_premises, "ask a question"),
         (_no_question, "is not a question"),
         (_outside, "leads out of the certificate"),

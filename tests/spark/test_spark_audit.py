@@ -84,5 +84,5 @@ def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
         audit_in_session(spark, AuditRequest(((tmp_path / "none").as_uri(),)), Silent())
     with pytest.raises(UsageFault, match="no metadata log"):
         audit_in_session(spark, AuditRequest((STORED.as_uri(),)), Silent())
-    with pytest.raises(UsageFault, match="no path of this machine"):
+    with pytest.raises(UsageFault, match="not a path on this machine"):
         run_audit(AuditRequest((tmp_path.as_uri(),)), Silent())

@@ -117,7 +117,7 @@ def test_a_grid_file_excludes_and_includes(tmp_path: Path) -> None:
         ("[axes]\nmin_isr = 1.5", "expected values"),
         ("[axes]\nmin_isr = []", "a value is missing"),
         ("axes = 3", "`axes`: expected a table, not 3"),
-        ("[axes]\nmin_isr = [1, 2]\n[[exclude]]\ncrashes = 1", "no axis of this file"),
+        ("[axes]\nmin_isr = [1, 2]\n[[exclude]]\ncrashes = 1", "not an axis of this file"),
         ("[axes]\nmin_isr = [1, 2]\n[[exclude]]\nmin_isr = 3", "matches no point"),
         ("[axes]\nmin_isr = 1\n[[include]]\nmin_isr = [1, 2]", "expected one value"),
         ("[axes]\nmin_isr = 1\n[exclude]\nmin_isr = 1", "[[exclude]]"),

@@ -261,6 +261,6 @@ def test_only_the_variant_itself_is_recorded(tmp_path: Path) -> None:
     with pytest.raises(UsageFault, match="--set"):
         reject_unrecordable(ConformRequest(overrides=("cancel_gate=true",), record=tmp_path / "r.json"))
     (tmp_path / "other.json").write_text("[]")
-    with pytest.raises(UsageFault, match="no record of comparisons"):
+    with pytest.raises(UsageFault, match="not a record of comparisons"):
         reject_unrecordable(ConformRequest(record=tmp_path / "other.json"))
     reject_unrecordable(ConformRequest(record=tmp_path / "new.json"))

@@ -198,7 +198,7 @@ def test_options_that_are_recorded_are_not_given(tmp_path: Path, capsys: pytest.
         assert f"{option[0]} requires" in capsys.readouterr().err
     assert run(cli, ["conform", "--refresh", "--record", str(path)]) == 0
     assert "nothing in" in capsys.readouterr().err
-    with pytest.raises(UsageFault, match="no record of comparisons"):
+    with pytest.raises(UsageFault, match="not a record of comparisons"):
         refresh(ConformRequest(refresh=True, record=tmp_path / "none.json"), compare, Silent())
 
 
