@@ -127,7 +127,7 @@ def _write(
 ) -> None:
     report = claim.report
     shared = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, premises))
-    scripts = [part.script(write_text(folder, part.file, part.write(asked)), asked) for part, asked in cells]
+    scripts = [part.script(write_text(folder, part.file, part.write(goals)), goals) for part, goals in cells]
     manifest = Manifest(
         schema=SCHEMA,
         elrcheck=__version__,

@@ -74,8 +74,8 @@ def read_terraform(text: str) -> Described:
             if (resource := RESOURCES.get(block.labels[0])) is not None:
                 _read(block, resource, topics, unread)
             else:
-                known = " and ".join(RESOURCES)
-                unread.append(f"line {block.line}: {'.'.join(block.labels)}: only {known} are read")
+                supported = " and ".join(RESOURCES)
+                unread.append(f"line {block.line}: {'.'.join(block.labels)}: only {supported} are read")
     except HclFault as fault:
         unread.append(f"line {fault.line}: {fault}; the rest of the file is not read")
     except RecursionError:

@@ -123,7 +123,11 @@ def test_a_folder_with_files_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     code, _, err = invoke("model", "fork", "mine")
     assert code == 2 and "mine is not empty" in err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes"]
-    for name, message in (("mine/notes", "is a file"), ("4", "not a valid name of a Python package"), ("a b", "no name")):
+    for name, message in (
+        ("mine/notes", "is a file"),
+        ("4", "not a valid name of a Python package"),
+        ("a b", "no name"),
+    ):
         code, _, err = invoke("model", "fork", name)
         assert code == 2 and message in err
     code, _, err = invoke("model", "fork", "x", "--model", "missing.py")
