@@ -56,12 +56,12 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
     model = load_outcome_model()
     findings = packaged_findings()
     rows = {row.finding: row for row in finding_table().rows}
-    known = KnownRules(model, findings, rows)
+    rules = KnownRules(model, findings, rows)
     slowness, started, parts = watch.slowness(), watch.started, list[RiskPart]()
     with Interrupts() as stop:
         for group, request in zip(groups, requests, strict=True):
             clock = TimeBudget(request.seconds, started, slowness)
-            parts.append(_answered(known, group, request, clock, progress, stop))
+            parts.append(_answered(rules, group, request, clock, progress, stop))
             started = time.monotonic()
     first, *others = parts
     verdicts = [part.verdict for part in parts]
@@ -85,7 +85,7 @@ def _folder(request: RiskRequest) -> Path:
 
 
 def _answered(
-    known: KnownRules,
+    rules: KnownRules,
     group: SettingsGroup,
     request: RiskRequest,
     clock: TimeBudget,
@@ -93,14 +93,14 @@ def _answered(
     stop: Interrupts,
 ) -> RiskPart:
     """Search and explain one group of settings."""
-    findings = known.findings
+    findings = rules.findings
     names = [kind.name for kind in group.kinds]
     ways: dict[RiskOutcome, str] = {"lost": group.losses, "unavailable": STALL}
     suspected = suspects(findings, request.most)
     sets = EventSets(names, tuple(ways.values()), request.most, suspected, fitting(findings, group.config))
-    search = RiskSearch(known.model, group, sets, request, clock, progress, stop)
+    search = RiskSearch(rules.model, group, sets, request, clock, progress, stop)
     search.run()
-    answerer = Answerer(known, group, search, _folder(request))
+    answerer = Answerer(rules, group, search, _folder(request))
     smallest = [(outcome, events) for outcome, ident in ways.items() for events in sets.smallest(ident)]
     try:
         answers = answerer.answers(smallest, ways)
@@ -121,7 +121,7 @@ def _answered(
         safe_events=tuple(name for name in names if name not in involved),
         topics=group.topics,
         notes=group.notes,
-        outside=outside_findings(known, group.settings, answers),
+        outside=outside_findings(rules, group.settings, answers),
         searched=search.searched,
         states=search.states,
         seconds=round(clock.passed(), 3),

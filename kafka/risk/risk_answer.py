@@ -53,11 +53,11 @@ class KnownRules(NamedTuple):
 class Answerer:
     """Explains the breaking sets of one group of settings."""
 
-    def __init__(self, known: KnownRules, group: SettingsGroup, search: RiskSearch, folder: Path) -> None:
-        self.model, self.group, self.search, self.folder = known.model, group, search, folder
-        self.findings = {finding.id: finding for finding in known.findings}
-        self.rows = known.rows
-        self.repairs = repairs(group, known.findings)
+    def __init__(self, rules: KnownRules, group: SettingsGroup, search: RiskSearch, folder: Path) -> None:
+        self.model, self.group, self.search, self.folder = rules.model, group, search, folder
+        self.findings = {finding.id: finding for finding in rules.findings}
+        self.rows = rules.rows
+        self.repairs = repairs(group, rules.findings)
 
     def answers(
         self, smallest: Sequence[tuple[RiskOutcome, Events]], ways: Mapping[RiskOutcome, str]
@@ -196,14 +196,14 @@ def _is_shown(row: FindingRow, level: str, release: str) -> bool:
 
 
 def outside_findings(
-    known: KnownRules, settings: RiskSettings, answers: Sequence[RiskAnswer]
+    rules: KnownRules, settings: RiskSettings, answers: Sequence[RiskAnswer]
 ) -> tuple[OutsideFinding, ...]:
     """Return the findings that this release is known to have and that none of the answers shows."""
     named = {cause.finding for answer in answers for cause in answer.causes}
     return tuple(
         OutsideFinding(finding.id, finding.title, finding.lost, f"docs/findings/{finding.id}.md")
-        for finding in known.findings
+        for finding in rules.findings
         if finding.id not in named
-        and any(_is_shown(known.rows[finding.id], level, settings.kafka) for level in ("model", *LEVELS))
+        and any(_is_shown(rules.rows[finding.id], level, settings.kafka) for level in ("model", *LEVELS))
         and (settings.elr or "ELR on" not in finding.versions.replace("ELR on or off", ""))
     )

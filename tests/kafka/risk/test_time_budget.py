@@ -17,7 +17,7 @@ from elrcheck.kafka.risk.settings_group import group_of
 from elrcheck.kafka.risk.time_budget import OutOfTime, Stopwatch, TimeBudget
 from elrcheck.lang.lowering.lower import lower
 
-ASKED = RiskRequest("4.1", 2, 2, events=("kill", "crash"), most=1, seconds=300)
+REQUEST = RiskRequest("4.1", 2, 2, events=("kill", "crash"), most=1, seconds=300)
 
 
 def test_the_report_has_its_share_of_the_time() -> None:
@@ -45,16 +45,16 @@ def test_waiting_counts_as_slowness_and_short_work_says_nothing() -> None:
 
 
 def test_compiling_a_model_ends_when_the_time_is_over() -> None:
-    asked, limit = [], 5
+    calls, limit = [], 5
 
     def between() -> None:
-        asked.append(1)
-        if len(asked) > limit:
+        calls.append(1)
+        if len(calls) > limit:
             raise OutOfTime
 
     with pytest.raises(OutOfTime):
-        lower(load_outcome_model(), group_of(ASKED).config, (), between=between)
-    assert len(asked) == limit + 1
+        lower(load_outcome_model(), group_of(REQUEST).config, (), between=between)
+    assert len(calls) == limit + 1
 
 
 def test_a_cause_that_no_time_was_left_for_is_not_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
