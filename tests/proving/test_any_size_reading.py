@@ -143,7 +143,7 @@ def test_the_reading_agrees_with_plain_python(name: str, named: Named) -> None:
     decided, states = 0, list(reached(PlainModel(model, config), 7, 12))
     for state in states:
         evaluator = AnySizeEvaluator(model, config, named)
-        reading = Given(evaluator, config)
+        reading = PlainValues(evaluator, config)
         fields = reading.value(state, model.state_ty)
         for fn in lemmas_of(model):
             truth = fn.source(config, state)
