@@ -2,10 +2,10 @@
 
     python .ci/release.py --url https://github.com/OWNER/elrcheck
 
-Wheel and source archive are built twice, and must have the same bytes; their times are SOURCE_DATE_EPOCH, by default
-that of the last commit. twine checks them, and the wheel is tried in an empty environment (.ci/try_wheel.py). Beside
-them: manual pages, the site, the packages of requirements-gate.txt as a CycloneDX bill of materials, the changes of
-this version, and SHA256SUMS.
+It refuses searches of findings that are of an older model. Wheel and source archive are built twice, and must have
+the same bytes; their times are SOURCE_DATE_EPOCH, by default that of the last commit. twine checks them, and the
+wheel is tried in an empty environment (.ci/try_wheel.py). Beside them: manual pages, the site, the packages of
+requirements-gate.txt as a CycloneDX bill of materials, the changes of this version, and SHA256SUMS.
 
 An index shows the README alone, so that its relative links are made links into the repository, at the tag
 of the version; the metadata names the repository, its issues, its changelog and its documents. All this is
@@ -65,6 +65,15 @@ def prepare(tree: Path, url: str) -> None:
     text = project.read_text("utf-8") + urls(url, version)
     tomllib.loads(text)  # the table is in it only once
     project.write_text(text, "utf-8")
+
+
+def demand_current_searches() -> None:
+    """Refuse to ship answers of searches that were made before a change of the model."""
+    from elrcheck.catalogue.evidence.searched import of_older_model
+
+    if older := sorted({finding for finding, _ in of_older_model()}):
+        searches = f"the model has changed since the searches of {', '.join(older)}"
+        raise SystemExit(f"run `python docs/search_findings.py older`: {searches}")
 
 
 def time_of_release() -> int:
@@ -153,11 +162,15 @@ def add_companions(dist: Path, version: str, when: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make a release in dist/, and check it.")
     parser.add_argument("--url", required=True, help="where the repository is, without a slash at its end")
-    url = parser.parse_args().url
+    parser.add_argument("--with-older-searches", action="store_true", help="ship searches of an older model too")
+    options = parser.parse_args()
+    url = options.url
     if not re.fullmatch(r"https://[\w.-]+(/[\w.~-]+)+", url):
         parser.error(f"{url} is not the address of a repository")
     version, when, dist = version_of(ROOT), time_of_release(), ROOT / "dist"
     changes(version)
+    if not options.with_older_searches:
+        demand_current_searches()
     shutil.rmtree(dist, ignore_errors=True)
     first = built(url, when, dist)
     with tempfile.TemporaryDirectory(prefix="elrcheck-release-") as again:

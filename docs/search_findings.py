@@ -1,8 +1,8 @@
 """Searches findings under the rules of released variants: `python docs/search_findings.py [F-20 ..]`.
 
 Writes catalogue/evidence/searched.json, from which `python docs/generate_pages.py` makes the table of
-findings by version. Without ids, only what is new is searched; with ids, these findings again. A test
-repeats a sample.
+findings by version. Without ids, only what is new is searched; with ids, these findings again; with `older`, what was
+searched before a change of the model, as a release demands. A test repeats a sample.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def main(only: Collection[str]) -> None:
         key = (search.finding, search.variant)
         old = recorded.get(key)
         same = old is not None and (old.command, old.control_command) == commands_of(search)
-        if same and search.finding not in only:
+        older = "older" in only and old is not None and old.model != model_digest()
+        if same and not older and search.finding not in only:
             continue
         recorded[key] = searched(search)
         print(*key, dict(recorded[key].breaks), "control", recorded[key].control, flush=True)

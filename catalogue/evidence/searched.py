@@ -50,3 +50,12 @@ class FindingSearches(Record, frozen=True):
 
 def packaged_searches() -> tuple[FindingSearch, ...]:
     return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), FindingSearches).searches
+
+
+def of_older_model() -> Mapping[tuple[str, str], str]:
+    """Return (finding, release) -> the day of a packaged search after which a source of the model has changed."""
+    from elrcheck.catalogue.evidence.conformance import model_digest  # `check` reads searches without it
+
+    kafka = {variant.name: variant.kafka for variant in RELEASED}
+    older = [each for each in packaged_searches() if each.model != model_digest()]
+    return {(each.finding, release): each.day for each in older for release in kafka.get(each.variant, ())}

@@ -103,7 +103,7 @@ def _lowered(
     config: ModelConfig,
     properties: Sequence[Fn],
     open_numbers: Mapping[str, int] | None,
-    between: Callable[[], object],
+    between: Callable[[], object] = bool,
 ) -> Lowered:
     """Return what `lower` returns; a run that finds its program in the store does not import it."""
     from elrcheck.lang.lowering.lower import lower

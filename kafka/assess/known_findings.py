@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from elrcheck.catalogue.evidence.by_version import finding_table
+from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.results.finding_table import FindingRow, FindingTable, Level
@@ -21,6 +22,7 @@ class KnownFindings:
         self._findings = packaged_findings()
         self._table: FindingTable = finding_table()
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
+        self._older = of_older_model()
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in the release and that the settings allow, the worst first."""
@@ -50,9 +52,14 @@ class KnownFindings:
                 lost=finding.lost,
                 happens=finding.happens,
                 level=levels[0],
-                evidence="; ".join(f"{level}: {row.words(level, release)}" for level in levels),
+                evidence="; ".join(self._shown(level, row, release) for level in levels),
                 remedy=" ".join(finding.meanwhile.split()),
             )
+
+    def _shown(self, level: Level, row: FindingRow, release: str) -> str:
+        """Return what was seen at a level; of the model, whether it has changed since."""
+        day = self._older.get((row.finding, release)) if level == "model" else None
+        return f"{level}: {row.words(level, release)}" + (f" (on {day}; the model has changed since)" if day else "")
 
 
 def _allowed(finding: Finding, settings: RiskSettings) -> bool:

@@ -8,6 +8,7 @@ from elrcheck.report.document import Document
 from elrcheck.report.documents.assess_document import (
     AUDITED,
     NEAR,
+    FindingOfGroups,
     findings_together,
     notes_together,
     some_of,
@@ -64,7 +65,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
             one.finding.happens,
             one.finding.evidence,
             one.finding.remedy,
-            *([f"{len(one.topics):,}: {some_of(one.topics)}"] if several else []),
+            *([_topics(one, report)] if several else []),
         )
         for one in together
     )
@@ -83,6 +84,11 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
     if beside := _beside_flags(report):
         parts.append(PagePart("near", "Beside the flags", grids=beside))
     return parts
+
+
+def _topics(one: FindingOfGroups, report: AssessReport) -> str:
+    """Return the topics that a finding applies to."""
+    return "all" if len(one.groups) == len(report.groups) else f"{len(one.topics):,}: {some_of(one.topics)}"
 
 
 def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:

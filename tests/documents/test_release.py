@@ -64,7 +64,7 @@ def test_a_release_is_what_an_index_takes_and_a_user_can_use(tmp_path: Path) -> 
         pytest.importorskip(name, reason="needs pip install '.[release]'")
     # Not by git: .ci/run tests a copy without history.
     copy = shutil.copytree(ROOT, tmp_path / "clone", ignore=SKIPPED)
-    command = [sys.executable, ".ci/release.py", "--url", "https://example.org/them/elrcheck"]
+    command = [sys.executable, ".ci/release.py", "--url", "https://example.org/them/elrcheck", "--with-older-searches"]
     subprocess.run(command, cwd=copy, check=True, timeout=1800, env={**os.environ, "PIP_NO_INPUT": "1"})
     dist, version = copy / "dist", elrcheck.__version__
     with zipfile.ZipFile(next(dist.glob("*.whl"))) as archive:

@@ -10,11 +10,13 @@ import pytest
 
 from elrcheck.base.kafka_requests import AssessRequest
 from elrcheck.base.progress import Silent
+from elrcheck.catalogue.evidence import conformance, searched
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.kafka.assess.assess import run_assess
 from elrcheck.results.risk.assess_report import AssessReport
 from support.live_cluster import FakeCluster
 from support.places import ROOT
+from support.scripts import script
 from support.wire_broker import WireBroker, listening
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -63,6 +65,23 @@ def test_losses_on_brokers_come_first_and_each_has_its_evidence() -> None:
     }
     assert {(one.finding, one.level) for one in group.findings} <= evidence
     assert all(one.happens and one.remedy for one in group.findings)
+
+
+def test_a_search_of_an_older_model_says_so_and_is_not_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    def evidence() -> str:
+        (group,) = assess("4.3.1").groups
+        return next(one.evidence for one in group.findings if one.finding == "F-20")
+
+    now = next(each for each in searched.packaged_searches() if (each.finding, each.variant) == ("F-20", "code_4_3"))
+    demand = script(".ci/release.py").demand_current_searches
+    monkeypatch.setattr(searched, "packaged_searches", lambda: (now,))
+    monkeypatch.setattr(conformance, "model_digest", lambda: now.model)
+    assert "model: breaks" in evidence() and "changed since" not in evidence()
+    demand()
+    monkeypatch.setattr(conformance, "model_digest", lambda: "another")
+    assert f"model: breaks (on {now.day}; the model has changed since)" in evidence()
+    with pytest.raises(SystemExit, match=r"search_findings\.py older`: the model has changed since .* F-20$"):
+        demand()
 
 
 def test_an_unclean_election_brings_more() -> None:
