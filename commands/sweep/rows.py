@@ -67,13 +67,6 @@ def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
 
 
 def _property(report: PropertyReport, number: int) -> PropertyOutcome:
-    return PropertyOutcome(
-        id=report.id,
-        name=report.name,
-        kind=report.kind,
-        verdict=report.verdict,
-        depth=report.depth,
-        conjunct=report.conjunct,
-        witness=report.witness,
-        trace=None if report.trace is None else f"{Ledger.place(number)}/{report.trace}",
-    )
+    same = {name: getattr(report, name) for name in PropertyOutcome.__struct_fields__}
+    trace = None if report.trace is None else f"{Ledger.place(number)}/{report.trace}"
+    return PropertyOutcome(**{**same, "trace": trace})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
@@ -57,6 +58,10 @@ class SideResult:
     message: str = ""
     states: list[SeenState] = field(default_factory=list)
     steps: list[DoneStep] = field(default_factory=list)
+
+    def reported(self) -> dict[str, Any]:
+        """Return the fields of a report that this side fills in."""
+        return {**vars(self), "states": tuple(self.states), "steps": tuple(self.steps)}
 
 
 class RecipeRun:

@@ -54,27 +54,22 @@ def run_reproduce(
     if request.control and recipe.control is not None and run.outcome != "inconclusive" and whole:
         since = time.monotonic()
         compared = sides.follow("control")
-        control = _control_report(recipe.control.title, compared, time.monotonic() - since)
+        seconds = round(time.monotonic() - since, 1)
+        control = ControlReport(title=recipe.control.title, seconds=seconds, **compared.reported())
     return ReproduceReport(
         finding=recipe.finding,
         order=recipe.name,
         title=recipe.title,
         kafka=class_path.version,
         expected=not request.classes and _expected(recipe, class_path.version),
-        outcome=run.outcome,
-        acknowledged=run.acknowledged,
-        left=run.left,
-        missing=run.missing,
-        message=run.message,
         control=control,
-        states=tuple(run.states),
-        steps=tuple(run.steps),
         timing=recipe.timing,
         kept=None if request.keep is None else str(request.keep),
         seconds=round(time.monotonic() - begun, 1),
         repeated=repeated,
         classes=tuple(map(str, request.classes)),
         patched=patched,
+        **run.reported(),
     )
 
 
@@ -149,20 +144,6 @@ def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
     if release_numbers(version) < ELR_KNOWN:
         features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
     return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker, cluster.debug)
-
-
-def _control_report(title: str, result: SideResult, seconds: float) -> ControlReport:
-    return ControlReport(
-        title=title,
-        outcome=result.outcome,
-        acknowledged=result.acknowledged,
-        left=result.left,
-        missing=result.missing,
-        message=result.message,
-        states=tuple(result.states),
-        steps=tuple(result.steps),
-        seconds=round(seconds, 1),
-    )
 
 
 def _expected(recipe: Recipe, version: str) -> bool:
