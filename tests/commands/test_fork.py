@@ -126,7 +126,7 @@ def test_a_folder_with_files_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     for name, message in (
         ("mine/notes", "is a file"),
         ("4", "not a valid name of a Python package"),
-        ("a b", "no name"),
+        ("a b", "not a valid name"),
     ):
         code, _, err = invoke("model", "fork", name)
         assert code == 2 and message in err

@@ -93,8 +93,8 @@ def test_what_is_no_report(folder: Path) -> None:
     other = folder / "other.json"
     for text, says in (
         ("{", "JSON"),
-        ("[]", "no report"),
-        ('{"schema": "x"}', "no report"),
+        ("[]", "not a report"),
+        ('{"schema": "x"}', "not a report"),
         ('{"schema": "elrcheck.report/1", "actions": 3}', "expected a list"),
     ):
         other.write_text(text)

@@ -76,10 +76,10 @@ MISTAKES = {
     "open('x')": ("'open' is not in the modelling language", "did you mean `Spent`?", "^" * 9),
     "s.__class__": ("has no field '__class__'", "configuration", "^" * 11),
     "all(k < 2 for k in range(1000000))": ("more than 1000 numbers", "configuration", "^" * 34),
-    "1 +": ("no expression", "configuration", "^"),
-    "": ("no expression", "configuration", "^"),
+    "1 +": ("not an expression", "configuration", "^"),
+    "": ("not an expression", "configuration", "^"),
     "len()": ("write len(set or sequence)", "configuration", "^" * 5),
-    "(" * 900: ("no expression", "configuration", " " * 200 + "^"),
+    "(" * 900: ("not an expression", "configuration", " " * 200 + "^"),
     "1+" * 1500 + "1": ("may have 2000 characters", "configuration", "^"),
     "s.partition.isr[0]": ("cannot be indexed", "configuration", "^" * 18),
 }

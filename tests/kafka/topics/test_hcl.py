@@ -71,7 +71,7 @@ def test_blocks_have_labels_lines_and_blocks() -> None:
         ('a {\n  b = "x\n}', 2, "the string does not end on its line"),
         ("a {\n  b = 1\n  b = 2\n}", 3, "`b` appears twice"),
         ('a {\n  b = { x = 1, "x" = 2 }\n}', 2, "the key `x` appears twice"),
-        ('a {\n  b = "\\q"\n}', 2, "no escape"),
+        ('a {\n  b = "\\q"\n}', 2, "not an escape"),
         ("a {\n  b = f(1]\n}", 2, "`]` closes nothing"),
         ("a {\n  b = f(\n}", 3, "`}` closes nothing"),
         ("a {\n  b = <<E\nx\n}", 2, "does not end with E"),
