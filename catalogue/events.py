@@ -62,6 +62,9 @@ EVENTS: Mapping[str, Wording] = {
         "process that ends before the file of its leader epochs is written",
         "processes that end before the files of their leader epochs are written",
     ),
+    "old_checkpoints": Wording(
+        "process that begins with an older high watermark", "processes that begin with older high watermarks"
+    ),
 }
 
 NETWORK: Mapping[str, str] = {

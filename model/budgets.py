@@ -42,3 +42,4 @@ class Spent:
     early_starts: Annotated[int, nat("EarlyStarts", cap="early_starts")] = 0
     early_writes: Annotated[int, nat("EarlyWrites", cap="early_writes")] = 0
     late_flushes: Annotated[int, nat("LateFlushes", cap="late_flushes")] = 0
+    old_checkpoints: Annotated[int, nat("OldCheckpoints", cap="old_checkpoints")] = 0

@@ -1,11 +1,11 @@
 """The constants of the model: sizes, protocol knobs and perturbation budgets.
 
 A knob's default is the KIP's intention (`kip_full`); `elrcheck.model.variants` names the sets of
-knobs of released code. The text below each knob, which `elrcheck list knobs` shows, names the row of the
-comparison table (C-n) or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
+knobs of released code. The text below each knob, which `elrcheck list knobs` shows, names a row of the comparison
+table (C-n) or a hazard (F-n) of `docs/semantics.md`.
 
-Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes.
-Healing (restart, registration, unfencing, fetching, catching up) is never bounded.
+Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes. Healing (restart,
+registration, unfencing, fetching, catching up) is never bounded.
 """
 
 from __future__ import annotations
@@ -118,8 +118,7 @@ class Config:
     unregister_prunes_elr: bool = True
     """Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21)."""
     unknown_id_is_unclean: bool = True
-    """Registering an id that is not registered, as after it was unregistered, counts as an unclean shutdown
-    (ClusterControlManager.registerBroker, F-21)."""
+    """Registering an id that is not registered counts as an unclean shutdown (ClusterControlManager, F-21)."""
     elr_index_goes_stale: bool = False
     """Clearing the ELR for a changed min.insync.replicas leaves its members in the controller's index of ELR
     members, so a later unclean registration or unregistration writes the same record more than once
@@ -174,8 +173,7 @@ class Config:
     """An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
     ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate)."""
     known_record_ends_proposal: bool = False
-    """The metadata record of a change that an answer announced already ends a proposal sent since (Partition.makeLeader
-    accepts an equal partition epoch)."""
+    """The record of a change that an answer announced ends a proposal sent since (Partition.makeLeader)."""
     alter_retries: bool = True
     """An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46)."""
     proposal_names_proof: bool = True
@@ -209,8 +207,7 @@ class Config:
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
     """In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24)."""
     alter_answer_carries_min_isr: bool = False
-    """A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
-    there. AlterPartitionResponse has no such field in any version (v0 to v3)."""
+    """A granted AlterPartition tells the leader min.insync.replicas too; no AlterPartitionResponse does (v0 to v3)."""
     directories_assigned: bool = True
     """The controller knows the log directory of every replica at the start (KIP-858)."""
     response_loss: bool = True
@@ -274,6 +271,8 @@ class Config:
     """Records of a coordinator on a leader that is not registered; the partition is then of an internal topic."""
     late_flushes: int = 0
     """Processes that end while the file of the leader epoch cache still has an entry that a truncation removed."""
+    old_checkpoints: int = 0
+    """Processes that begin with an older high watermark than the one before had: the checkpoint is periodic."""
 
     @property
     def brokers(self) -> RSet:
@@ -332,6 +331,11 @@ class Config:
     def most_stray_offset(self) -> int:
         """The greatest offset of an entry that the leader epoch cache or its file has too many."""
         return self.log_slots if self.epoch_file == EpochFile.LATER and self.late_flushes > 0 else 0
+
+    @property
+    def most_checkpoint(self) -> int:
+        """The greatest high watermark in a file of checkpoints, where it matters that it is not the last one."""
+        return self.log_slots if self.old_checkpoints > 0 else 0
 
     @property
     def late_slots(self) -> int:

@@ -1,7 +1,7 @@
 """The state of one partition: what the controller knows, what every broker holds, and ghosts.
 
-Numbers start at 1 where Kafka starts at 0, so that 0 can mean "none yet": a broker whose
-`view.partition_epoch` is 0 has applied no metadata since it started, a broker epoch of 0 is unknown.
+Numbers start at 1 where Kafka starts at 0, so that 0 can mean "none yet": a broker whose `view.partition_epoch` is 0
+has applied no metadata since it started, a broker epoch of 0 is unknown.
 Sources: PartitionRegistration, BrokerRegistration (metadata), Partition, Replica (core).
 """
 
@@ -29,6 +29,7 @@ Ahead = Annotated[int, nat("Ahead", hi="most_ahead")]
 Early = Annotated[int, nat("Early", hi="most_early")]
 StrayEpoch = Annotated[int, nat("StrayEpoch", cap="cap_stray_epoch")]
 StrayOffset = Annotated[int, nat("StrayOffset", hi="most_stray_offset")]
+Checkpoint = Annotated[int, nat("Checkpoint", hi="most_checkpoint")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
@@ -64,8 +65,8 @@ class Status(enum.Enum):
 class LogDir(enum.Enum):
     """The log directory of a broker that held its replica, as the broker finds it; it has others.
 
-    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: not in log.dirs any more.
-    MOVED: the replica is in another one, which the broker has not reported yet.
+    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: not in log.dirs any more. MOVED: the
+    replica is in another one, which the broker has not reported yet.
     """
 
     PRESENT = 0
@@ -151,8 +152,7 @@ class Registration:
 class Settings:
     """The settings of operators, as the controller has them: min.insync.replicas and the ELR feature.
 
-    A topic's value takes precedence over a broker's own, and that over the cluster's; while ELR is on
-    single brokers have no values of their own (KAFKA-16540).
+    A topic's value goes before a broker's, which is there only while ELR is off (KAFKA-16540), and the cluster's.
     """
 
     topic_min_isr: MinIsr | None
@@ -205,10 +205,10 @@ class Peer:
 class Exchange:
     """A leader's AlterPartition (Partition.alterIsr): the request in flight, then the controller's answer.
 
-    While SENT the epochs are the sender's; in an answer they are the controller's after the change.
-    `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then, if an
-    answer says so (`alter_answer_carries_min_isr`).
-    overtaken: 1 once metadata has ended the proposal; the exchange continues, and its members do not count.
+    While SENT the epochs are the sender's; in an answer they are the controller's after the change. `isr` is the
+    proposal, and what a successful answer returns; min_isr is what was configured then, if an answer says so
+    (`alter_answer_carries_min_isr`). overtaken: 1 once metadata has ended the proposal; the exchange continues, and
+    its members do not count.
     """
 
     stage: Stage
@@ -284,14 +284,14 @@ LateFetches = Annotated[tuple[LateFetch, ...], SeqMark("late_slots")]
 class Broker:
     """A broker process and its replica of the partition.
 
-    log, high_watermark, clean_file and a request already sent survive the process; the rest does not.
-    registered_at: the partition epoch when it registered; its view must reach it before it is a replica.
-    min_isr: the min.insync.replicas it has applied, if it can change; due_min_isr: the next one, or 0.
-    settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
-    clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
-    ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
-    early: 1 for a starting process that acts on metadata already (`before_registration`).
-    stray_*: an entry of the leader epoch cache that the log cannot explain; unflushed_*: one of its file only; 0: none.
+    log, high_watermark, clean_file and a request already sent survive the process; the rest does not. checkpoint: the
+    high watermark with which the process began, where another may be in its file than the last. registered_at: the
+    partition epoch when it registered; its view must reach it before it is a replica. min_isr: the
+    min.insync.replicas it has applied, if it can change; due_min_isr: the next one, or 0. settled: 1 for a follower
+    that does not compare its log with the leader's any more (`logs.compares`). clean_file: the broker epoch in the
+    clean-shutdown files of the directories that are left. ahead: 1 for a leader that has its partition epoch from an
+    answer and has yet to read the record of it. early: 1 for a starting process that acts on metadata already. stray_*:
+    an entry of the leader epoch cache that the log cannot explain; unflushed_*: one of its file only; 0: none.
     """
 
     status: Status
@@ -314,6 +314,7 @@ class Broker:
     stray_start: StrayOffset = 0
     unflushed_epoch: StrayEpoch = 0
     unflushed_start: StrayOffset = 0
+    checkpoint: Checkpoint = 0
 
 
 @record
@@ -341,13 +342,12 @@ Acked = Annotated[tuple[Entry, ...], SeqMark("acked_slots")]
 class State:
     """The state variables. `GHOSTS` names those that no protocol rule reads (`ghosts`).
 
-    metadata: the partition records so far, oldest first; empty unless brokers may lag behind.
-    fetching: the late fetch in flight. committed: records below the highest watermark any leader had; only appended to.
-    lossy: brokers that lost a suffix of their log and have not registered since.
-    promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
-    undone: lesser min ISRs that were in force since the view of a leader that lags behind.
-    acked: the acks=all records whose producers learnt of success; empty unless `tracks_acks`.
-    favoured: the replica that wins the next election in which it is a candidate, if `choice` is ANY.
+    metadata: the partition records so far, oldest first; empty unless brokers may lag behind. fetching: the late
+    fetch in flight. committed: records below the highest watermark any leader had; only appended to. lossy: brokers
+    that lost a suffix of their log and have not registered since. promised: for committed records, the least min ISR
+    in force since; empty if it is the same throughout. undone: lesser min ISRs in force since the view of a leader that
+    lags. acked: acks=all records whose producers learnt of success; empty unless `tracks_acks`. favoured: the replica
+    that wins the next election in which it is a candidate, if `choice` is ANY.
     """
 
     settings: Settings

@@ -123,8 +123,8 @@ def leads_no_more(c: Config, broker: Broker, b: Replica) -> Broker:
 
 @op
 def without_log(broker: Broker) -> Broker:
-    """The broker without a log, which takes the file of the cache with it."""
-    return flushed(without_stray(replace(broker, log=(), high_watermark=0)))
+    """The broker without a log, which takes the file of the cache with it, and the checkpoint."""
+    return flushed(without_stray(replace(broker, log=(), high_watermark=0, checkpoint=0)))
 
 
 @op

@@ -1,6 +1,7 @@
 """The broker process: orderly stop, crash that loses any suffix of the log, start.
 
-Sources: BrokerLifecycleManager, LogManager (clean-shutdown file), KIP-966 "unclean shutdown".
+Sources: BrokerLifecycleManager, LogManager (clean-shutdown file), KIP-966 "unclean shutdown"; ReplicaManager
+(checkpointHighWatermarks) and Partition.createLog for the checkpoint of the high watermark.
 Registration, which ends the start, is an event of the controller: `broker_events.Register`.
 """
 
@@ -47,6 +48,12 @@ def late_flushes(s: State, broker: Broker, keep: Offset) -> int:
     return s.spent.late_flushes + 1 if dies_before_flush(broker, keep) else s.spent.late_flushes
 
 
+@op
+def with_checkpoint(c: Config, broker: Broker) -> Broker:
+    """The broker with its high watermark in the file of checkpoints."""
+    return replace(broker, checkpoint=broker.high_watermark) if c.old_checkpoints > 0 else broker
+
+
 @action(fairness=Unfair("a disturbance"))
 def CleanStop(c: Config, s: State, b: Replica) -> State:
     """b stops in an orderly way: it flushes its log and leaves a clean-shutdown file (KIP-966).
@@ -59,7 +66,8 @@ def CleanStop(c: Config, s: State, b: Replica) -> State:
     waits = s.registration[b].in_controlled_shutdown and not s.registration[b].fenced
     require(broker.status == Status.RUNNING, "b is running")
     require(not waits or c.shutdown_timeouts > 0, "b does not wait for a grant, or loses patience")
-    stopped = replace(process_ends(c, broker, len(broker.log)), clean_file=broker.epoch)
+    ended = process_ends(c, broker, len(broker.log))
+    stopped = replace(with_checkpoint(c, ended), clean_file=broker.epoch)
     return replace(
         s,
         broker=put(s.broker, b, stopped),
@@ -112,6 +120,26 @@ def Kill(c: Config, s: State, b: Replica) -> State:
     )
 
 
+@action(fairness=Unfair("a disturbance"))
+def OldCheckpoint(c: Config, s: State, b: Replica, at: Offset) -> State:
+    """The last checkpoint of b's high watermark before its process ended is not the last high watermark.
+
+    A task writes it every replica.high.watermark.checkpoint.interval.ms, and an orderly stop does. It may be ahead, if
+    b has truncated since. Partition.createLog reads it and goes no further than the end of the log.
+    """
+    broker = s.broker[b]
+    first, last = broker.checkpoint, broker.high_watermark
+    require(c.old_checkpoints > 0, "the scope has old checkpoints")
+    require(broker.status == Status.OFFLINE, "b is offline")
+    require(at != last and at <= len(broker.log), "at is another offset of the log")
+    require(at >= min(first, last) and at <= max(first, last), "at lies between its first and its last high watermark")
+    return replace(
+        s,
+        broker=put(s.broker, b, replace(broker, high_watermark=at, checkpoint=at)),
+        spent=replace(s.spent, old_checkpoints=s.spent.old_checkpoints + 1),
+    )
+
+
 @action(
     fairness=Fair("a dead process is started again, unless its broker was unregistered: start", when=is_expected_back)
 )
@@ -119,4 +147,5 @@ def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: LogManager reads and deletes the clean-shutdown file, to present it at registration."""
     broker = s.broker[b]
     require(broker.status == Status.OFFLINE, "b is offline")
-    return replace(s, broker=put(s.broker, b, replace(loaded(c, broker), status=Status.STARTING)))
+    started = with_checkpoint(c, loaded(c, broker))
+    return replace(s, broker=put(s.broker, b, replace(started, status=Status.STARTING)))

@@ -115,6 +115,7 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
         "early_starts",
         "early_writes",
         "late_flushes",
+        "old_checkpoints",
     ]
 
 

@@ -61,6 +61,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "before_registration": BeforeRegistration.ACTS,
         "late_flushes": 1,
         "epoch_file": EpochFile.LATER,
+        "old_checkpoints": 1,
         "shadow_isr": True,
         "unclean_leader_election_enable": True,
         "choice": CandidateChoice.ANY,
@@ -83,6 +84,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "late fetch": {"late_fetches": 1},
     "late answer": {"late_answers": 1, "known_record_ends_proposal": True},
     "before registration": {"early_starts": 1, "early_writes": 1, "before_registration": BeforeRegistration.ACTS},
+    "old checkpoint": {"old_checkpoints": 1},
     "late flush": {"late_flushes": 1, "epoch_file": EpochFile.LATER},
     "older record": {"metadata": Propagation.LOG},
     "min ISR on its own": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
@@ -254,6 +256,7 @@ NEEDS: tuple[Need, ...] = (
         lambda c: c.late_flushes > 0 and c.epoch_file == EpochFile.LATER,
         ("FlushEpochs",),
     ),
+    Need("a budget", lambda c: c.old_checkpoints > 0, ("OldCheckpoint",)),
     Need(
         "a budget, and ELR off: with ELR a broker has no min.insync.replicas of its own",
         lambda c: c.min_isr_changes > 0 and (c.feature_changes > 0 or not c.elr_enabled),

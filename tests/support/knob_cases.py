@@ -204,6 +204,7 @@ CASES: dict[str, dict[str, Any]] = {
         "crashes": 0,
         "fences": 1,
     },
+    "old-checkpoint": {"old_checkpoints": 1, "log_slots": 2, "records": 2, "crashes": 0, "kills": 1, "fences": 2},
     "cut-at-watermark": {
         "truncation": Truncation.HIGH_WATERMARK,
         "waits_for_unknown": False,

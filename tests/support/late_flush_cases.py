@@ -1,4 +1,4 @@
-"""Stories of a leader epoch cache whose file lags behind a truncation, for the coverage of its branches (F-69)."""
+"""Stories of files that lag: the leader epoch cache behind a truncation (F-69), the checkpoint behind the watermark."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ CUT = (
 RESTARTED = (*CUT, FETCHED, ("CleanStop", 1), ("Start", 1), ("Register", 1))
 LEADS = (*RESTARTED, ("ApplyMetadata", 1), ("Fence", 0), ("Unfence", 1), ("ApplyMetadata", 1))
 SHORTER = (WRITTEN, FETCHED, WRITTEN, *FENCED_0, ("ApplyMetadata", 1), ("ApplyMetadata", 0))
+OLD: dict[str, Any] = {**LATE, "late_flushes": 0, "kills": 2, "old_checkpoints": 1, "log_slots": 1, "records": 1}
+COMMITTED = (WRITTEN, FETCHED, FETCHED, ("Kill", 0))
 
 LATE_FLUSH_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] = {
     "cut-before-the-flush": (LATE, CUT),
@@ -45,4 +47,6 @@ LATE_FLUSH_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] 
     "leading-with-too-much": (LATE, LEADS),
     "led-with-too-much": (LATE, (*LEADS, ("Unfence", 0), *FENCED_1)),
     "cut-within-an-epoch": (LATE, SHORTER),
+    "killed-after-a-commit": (OLD, COMMITTED),
+    "killed-before-another-checkpoint": (OLD, (*COMMITTED, ("Start", 0), ("Kill", 0))),
 }

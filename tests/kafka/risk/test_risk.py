@@ -213,6 +213,7 @@ def test_every_format_has_the_answer(report: RiskReport) -> None:
 def test_every_action_of_a_release_can_be_told() -> None:
     never = {
         "FlushEpochs",
+        "OldCheckpoint",
         "StartRecovery",
         "AskForLongestLog",
         "SendLogInfo",
