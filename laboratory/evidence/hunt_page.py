@@ -13,8 +13,8 @@ HEAD = """\
 
 <!-- Written by `python docs/generate_pages.py` from laboratory/evidence/hunted.json. -->
 
-Nine operations, each with five kinds of fault, are searched under the rules of released Kafka, with two brokers and one
-record (`laboratory/evidence/hunt.toml`). A finding
+Nine operations, each with a kind of fault, are searched under the rules of released Kafka, with two brokers and one
+record, two where a flush is late (`laboratory/evidence/hunt.toml`). A finding
 explains a violation if the property holds with all findings repaired, and breaks again, or in fewer steps, without that
 repair; `F-1 + F-23` means without both. A violation with all repairs is by design if the KIP breaks the property too,
 in no more steps, for example because the only copy is lost. *KIP* is the KIP as written, *KIP-R* the KIP without its

@@ -58,6 +58,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "F-59": (),
     "F-60": ("reassignments",),
     "F-61": ("reassignments",),
+    "F-69": ("late_flushes",),
 }
 """The findings whose repairs are left out one after the other, and what each repair needs."""
 REPAIRED: Mapping[str, tuple[str, ...]] = {
