@@ -52,11 +52,11 @@ class KnownFindings:
                 lost=finding.lost,
                 happens=finding.happens,
                 level=levels[0],
-                evidence="; ".join(self._shown(level, row, release) for level in levels),
+                evidence="; ".join(self._evidence(level, row, release) for level in levels),
                 remedy=" ".join(finding.meanwhile.split()),
             )
 
-    def _shown(self, level: Level, row: FindingRow, release: str) -> str:
+    def _evidence(self, level: Level, row: FindingRow, release: str) -> str:
         """Return what was seen at a level; of the model, whether it has changed since."""
         day = self._older.get((row.finding, release)) if level == "model" else None
         return f"{level}: {row.words(level, release)}" + (f" (on {day}; the model has changed since)" if day else "")

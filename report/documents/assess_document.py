@@ -25,7 +25,6 @@ from elrcheck.report.document import (
     Sample,
     Sheet,
     Suite,
-    Table,
 )
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
 from elrcheck.report.documents.risk_document import settings_in_words, told_apart, wrapped
@@ -136,11 +135,9 @@ def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
     if len(apart) == 1:
         yield from wrapped("topics", some_of(topics, len(topics) if most is None else most))
     else:
-        rows = [
-            (words, len(group.topics), some_of(group.topics, most or len(group.topics)))
-            for words, group in zip(apart[:most], report.groups, strict=False)
-        ]
-        yield Table(("settings", "topics", "which"), rows)
+        for words, group in zip(apart[:most], report.groups, strict=False):
+            names = some_of(group.topics, most or len(group.topics))
+            yield from wrapped("", f"{words}: {several(len(group.topics), 'topic')}, {names}")
         if most is not None and len(apart) > most:
             yield Line(f"and {len(apart) - most} more kinds of settings, of less risk (-v lists them)")
     for note in notes_together(report):
