@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import config_values
+from elrcheck.base.typed.configuration import NamedScope, config_fields, config_values, find_scope
 from elrcheck.declared.select import resolve
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS, Variant, variant_named, variant_names
 
+SCOPES = files("elrcheck.catalogue") / "scopes"
 MOST = 1000
 """Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
 
@@ -45,6 +48,12 @@ def of_release(name: str) -> tuple[str, Variant] | None:
 def release_numbers(release: str) -> tuple[int, ...]:
     """Return 4.1.2 as (4, 1, 2), by which releases sort; ignore what follows a hyphen."""
     return tuple(int(part) for part in release.partition("-")[0].split(".") if part.isdigit())
+
+
+@cache
+def packaged_scope(name: str) -> NamedScope:
+    """Return a scope of this package, read once in a process: a suite has hundreds of configurations in a few."""
+    return find_scope(name, SCOPES, config_fields(Config))
 
 
 def partition_config(selection: Selection) -> Config:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
 from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import ProofAssumption
-from elrcheck.base.typed.configuration import NamedScope, config_fields, find_scope, scope_names
-from elrcheck.catalogue.configured import find_variant, reject_impossible
+from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
+from elrcheck.catalogue.configured import SCOPES, find_variant, packaged_scope, reject_impossible
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.declared.declared_model import SUITE_COUNTS, BeforeSearch, DeclaredModel, NamedSettings, SuiteFiles
 from elrcheck.declared.state_picture import Drawing
@@ -27,7 +26,6 @@ from elrcheck.model.variants import VARIANTS
 from elrcheck.results.check_report import Extent, KnownFinding
 from elrcheck.results.prove_report import Coverage
 
-SCOPES = files("elrcheck.catalogue") / "scopes"
 BOUNDS = frozenset(("broker_count", "spare_brokers", "log_slots", *(budget.name for budget in fields(Spent))))
 """What bounds a search: sizes and budgets, whose whole point is that counts change."""
 MOST_SHOWN = 7
@@ -129,12 +127,6 @@ class PartitionModel(DeclaredModel):
 
         findings = attributed(model, config, fn, labels)
         return tuple(KnownFinding(finding.id, finding.title) for finding in findings)
-
-
-@cache
-def packaged_scope(name: str) -> NamedScope:
-    """Return a scope of this package, read once in a process: a suite has hundreds of configurations in a few."""
-    return find_scope(name, SCOPES, config_fields(Config))
 
 
 def estimated_states(config: Config) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configured import partition_config
+from elrcheck.base.typed.configuration import build_config, parse_overrides
+from elrcheck.catalogue.configured import find_variant, packaged_scope
 from elrcheck.catalogue.events import allowed, missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.model.config import Config
@@ -65,4 +65,5 @@ def _config(command: str) -> Config:
         return [value for name, value in pairwise(words) if name == option]
 
     (variant,), (scope,) = values_of("--variant"), values_of("--scope")
-    return partition_config(Selection(variant=variant, scope=scope, overrides=tuple(values_of("--set"))))
+    overrides = parse_overrides(Config, values_of("--set"))
+    return build_config(Config, find_variant(variant).knobs, packaged_scope(scope).values, overrides)
