@@ -44,13 +44,13 @@ def test_a_follower_cuts_every_small_log_where_kafka_does(version: str, tmp_path
     )
     kafka = jars_or_skip(version, Jars.BROKER)
     assert run_tests([source], kafka, tmp_path / "run", more=JAVA) == {"CutsTest": ""}
-    differ, asked = [], Counter[str]()
+    differ, questions = [], Counter[str]()
     for line in out.read_text().splitlines():
-        kind, log, said, leader = line.split(" ")
-        asked[kind] += 1
+        kind, log, kafka_end, leader = line.split(" ")
+        questions[kind] += 1
         follower = _with_log(BROKER, log)
         point = min(cut_at(CONFIG, _with_log(LEADS, leader), follower), len(log))
-        if point != int(said):
-            differ.append(f"{kind}: leader {leader}, follower {log}: Kafka cuts at {said}, model at {point}")
+        if point != int(kafka_end):
+            differ.append(f"{kind}: leader {leader}, follower {log}: Kafka cuts at {kafka_end}, model at {point}")
     assert not differ, "\n".join(differ)
-    assert asked == {"fetch": 380, "asked": 380}
+    assert questions == {"fetch": 380, "asked": 380}
