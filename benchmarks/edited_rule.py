@@ -31,8 +31,8 @@ EDITS = {
     "cancel": SourceEdit(
         "a cancellation has to leave one more replica than min ISR",
         "model/control_plane/reassignment.py",
-        "len(kept) < min(",
-        "len(kept) <= min(",
+        "len(remaining) < min(",
+        "len(remaining) <= min(",
     ),
     "fence": SourceEdit(
         "an idle broker is fenced for free",
