@@ -61,7 +61,7 @@ class IndexDisagreement:
         if self.where != "running":
             if self.failure is not None:
                 return class_of_unloaded(self.steps, self.failure)
-            return class_of_loaded(self.steps, self.entries, self.elr)
+            return class_of_loaded(self.steps, self.entries, self.now.loaded, self.elr)
         if self.failure is not None:
             return class_of_failure(self.step, self.before.running, self.failure)
         return class_of_entries(IndexChange(self.step, self.before.running, self.now.running, self.entries))

@@ -96,15 +96,27 @@ def class_of_entries(change: IndexChange) -> KnownClass | None:
     return None
 
 
-def class_of_loaded(steps: Sequence[Step], entries: Sequence[IndexEntry], elr: bool) -> KnownClass | None:
-    """Return the finding that explains entries of a controller that loaded a snapshot. elr: the feature is on."""
-    if any(entry.index != PARTITION for entry in entries):
+def class_of_loaded(
+    steps: Sequence[Step], differ: Sequence[IndexEntry], now: Sequence[IndexEntry], elr: bool
+) -> KnownClass | None:
+    """Return the finding that explains entries of a controller that loaded a snapshot.
+
+    differ: the entries that differ newly; now: all that differ; elr: the feature is on. While it is off, F-28 takes the
+    ELR out of what KAFKA-19383 has left.
+    """
+    if any(entry.index != PARTITION for entry in differ):
         return None
+    names = {entry.partition for entry in differ}
+    entries = [entry for entry in now if entry.index == PARTITION and entry.partition in names]
     running = {entry.partition: json.loads(entry.of) for entry in entries if entry.due}
     loaded = {entry.partition: json.loads(entry.of) for entry in entries if entry.held}
-    if not elr and loaded == {name: {**one, **NO_ELR} for name, one in running.items()}:
+    if running.keys() != loaded.keys():
+        return None
+    without_elr = {name for name, one in loaded.items() if not elr and one == {**running[name], **NO_ELR}}
+    if without_elr == names:
         return F_28
-    return KAFKA_19383 if _cleared(steps) and _as_before(running, loaded) else None
+    rest = names - without_elr
+    return KAFKA_19383 if _cleared(steps) and all(_as_before(running[name], loaded[name]) for name in rest) else None
 
 
 def class_of_unloaded(steps: Sequence[Step], failure: str) -> KnownClass | None:
@@ -165,9 +177,7 @@ def _left_by_deletion(change: IndexChange, entry: IndexEntry) -> bool:
 
 
 def _as_before(running: Mapping[str, Any], loaded: Mapping[str, Any]) -> bool:
-    """Return whether loaded partitions are the running ones but for ELR and epoch, and of earlier epochs."""
-    return running.keys() == loaded.keys() and all(
-        one["partition_epoch"] < running[name]["partition_epoch"]
-        and {**one, **NO_ELR, "partition_epoch": running[name]["partition_epoch"]} == {**running[name], **NO_ELR}
-        for name, one in loaded.items()
-    )
+    """Return whether a loaded partition is the running one but for its ELR and epoch, and of an earlier epoch."""
+    epoch = running["partition_epoch"]
+    same = {**loaded, **NO_ELR, "partition_epoch": epoch} == {**running, **NO_ELR}
+    return bool(same and loaded["partition_epoch"] < epoch)

@@ -11,6 +11,7 @@ import pytest
 from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.indexes.index_part import INDEXES, IndexDisagreement
 from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
+from elrcheck.kafka.conformance.indexes.stale_entries import class_of_loaded
 from elrcheck.kafka.conformance.kafka_part import Agreement
 from elrcheck.kafka.controller_steps import (
     Configure,
@@ -132,6 +133,23 @@ def test_a_snapshot_from_before_the_elr_was_cleared() -> None:
         (WITH_ELR.replace(":2}", ":1}").replace("[0,1]", "[1,0]"), (clear,), None),
     ):
         assert classes(*walk, loaded=(IndexEntry("partition", registered, "t-0", 1, 0), running)) == [name]
+
+
+def test_a_snapshot_from_before_the_elr_was_cleared_is_written_without_one() -> None:
+    """KAFKA-19383 leaves an earlier epoch, also where only the loaded entry is new, and F-28 takes the ELR out."""
+    clear, off = Configure("cluster", "2"), SwitchElr(False)
+    running, other = IndexEntry("partition", WITH_ELR, "t-0", 0, 1), IndexEntry("partition", WITH_ELR, "t-1", 0, 1)
+    early, stripped = EMPTY.replace(":2}", ":1}"), IndexEntry("partition", EMPTY, "t-1", 1, 0)
+    for steps, loaded, elr, name in (
+        ((clear, off), (IndexEntry("partition", early, "t-0", 1, 0), running), False, "KAFKA-19383"),
+        ((clear, off), (IndexEntry("partition", early, "t-0", 1, 0), running, stripped, other), False, "KAFKA-19383"),
+        ((off,), (stripped, other), False, "F-28"),
+        ((clear, off), (IndexEntry("partition", early, "t-0", 1, 0), running, stripped, other), True, None),
+        ((clear,), (IndexEntry("partition", early, "t-0", 1, 0), stripped, other), False, None),
+    ):
+        differ = [entry for entry in loaded if entry.held]
+        known = class_of_loaded(steps, differ, loaded, elr)
+        assert (known.id if known else None) == name
 
 
 def test_a_snapshot_that_cannot_be_made() -> None:
