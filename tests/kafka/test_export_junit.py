@@ -38,7 +38,7 @@ VERSIONS = ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 
 
 @cache
-def test_of(what: str) -> JunitTest:
+def junit_test_of(what: str) -> JunitTest:
     finding, _, property = what.partition(" ")
     return junit_test(finding, property or None, None, Silent())
 
@@ -46,7 +46,7 @@ def test_of(what: str) -> JunitTest:
 @pytest.fixture(scope="module")
 def tests() -> Mapping[str, JunitTest]:
     """Every test, which takes seconds."""
-    return {what: test_of(what) for what in RUNS}
+    return {what: junit_test_of(what) for what in RUNS}
 
 
 def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Label], property: str) -> Path:
@@ -67,7 +67,7 @@ def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Labe
 
 
 def test_the_test_of_f_20() -> None:
-    test = test_of("F-20 P-12")
+    test = junit_test_of("F-20 P-12")
     assert (test.name, test.property, test.finding) == ("F20MembersAreReplicasTest", "P-12", "F-20")
     for line in (
         "package org.apache.kafka.controller;",
@@ -85,7 +85,7 @@ def test_the_test_of_f_20() -> None:
 
 
 def test_steps_of_brokers_are_comments_and_calls_follow_the_trace() -> None:
-    text = test_of("F-23 P-1").text
+    text = junit_test_of("F-23 P-1").text
     calls = re.findall(r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE)
     assert calls[-4:] == ["fence(1)", "register(0, false, 0, 1)", "assignDirectory(0, 1)", "unfence(0)"]
     assert re.search(r"// \d+\. Crash\(b=0, keep=0\): b dies", text)
@@ -123,7 +123,7 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
 
 
 def test_a_proposal_under_old_metadata_has_the_epoch_that_its_leader_knows() -> None:
-    text = test_of("F-53 P-3").text
+    text = junit_test_of("F-53 P-3").text
     first, configured = (
         text.index("int known = context.partition().partitionEpoch;"),
         text.index("context.configure("),
@@ -138,15 +138,15 @@ def test_a_leader_that_is_answered_otherwise_is_not_at_fault() -> None:
 
 
 def test_the_parts_of_a_commit_are_in_the_order_of_the_publisher() -> None:
-    text = test_of("F-24 P-2").text
+    text = junit_test_of("F-24 P-2").text
     applied = "replica.metadata(0, 1, 2, List.of(0, 1), List.of(0))"
     assert f"Publication.of(() -> {applied}, () -> replica.minIsr(2));\n" in text
     assert "import org.mockito.Mockito;" in text and "private static final class Publication {" in text
-    assert "Mockito" not in test_of("F-51 P-2").text
+    assert "Mockito" not in junit_test_of("F-51 P-2").text
 
 
 def test_the_test_of_a_leader() -> None:
-    test = test_of("F-51 P-2")
+    test = junit_test_of("F-51 P-2")
     assert (test.name, test.finding) == ("F51CandidateCompletenessTest", "F-51")
     for line in (
         LEADERS,
@@ -175,7 +175,7 @@ def test_a_leader_s_walk_ends_where_it_commits_more() -> None:
 
 
 def test_a_test_whose_steps_are_told() -> None:
-    test = test_of("F-63 P-2")
+    test = junit_test_of("F-63 P-2")
     assert (test.name, test.property, test.finding) == ("F63CandidateCompletenessTest", "P-2", "F-63")
     for line in (
         LEADERS,
@@ -324,7 +324,7 @@ PATCHED = [
 
 def junit_tests_of(version: str) -> dict[str, JunitTest]:
     """The tests that a release was tried with."""
-    return {what: test_of(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
+    return {what: junit_test_of(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ EDITS = {
     ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
     ("kraft", "P-2"): ("unattached(q.epoch, q.voted)", "unattached(q.epoch, None)"),
     ("kraft", "P-3"): ("last and length <= end)", "last)"),
-    ("kraft", "P-4"): ("or known[m] >= k", "or known[m] >= 0"),
+    ("kraft", "P-4"): ("or lengths[m] >= k", "or lengths[m] >= 0"),
     ("kraft", "P-6"): ("watermark=put(s.watermark, n, 0)", "watermark=s.watermark"),
     ("quorum_register", "P-1"): ("last - last % c.servers + c.servers + n if", "0 if"),
     ("sailfish", "P-1"): ("is_quorum(c, delivered - without_vote(c, s, r - 1, delivered))", "delivered != EMPTY"),

@@ -55,8 +55,8 @@ def judged(model: Model, config: Config, lemmas: Sequence[Fn]) -> None:
     transitions = Transitions(model, config, any_order=True)
     survivors = Survivors(Prover(transitions, lemmas, 60.0))
     survivors.find()
-    surviving = [fn for fn in lemmas if fn.name in survivors.kept]
-    gone = [fn for fn in lemmas if fn.name not in survivors.kept]
+    surviving = [fn for fn in lemmas if fn.name in survivors.names]
+    gone = [fn for fn in lemmas if fn.name not in survivors.names]
     assert surviving and gone and not survivors.void
     assert {one.lemma for one in survivors.dropped} == {fn.name for fn in gone}
     assert not_preserved(transitions, surviving) == set()

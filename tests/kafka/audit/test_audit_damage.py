@@ -118,7 +118,7 @@ PLANTED: Mapping[str, Planted] = {
         three((0, 1)), AT[47], 49, "offsets 49 to 49 are missing in their batch", flags=(38, 47, 54)
     ),
     "a repeated record": one(three((0, 1, 1, 2)), AT[47], 48, "offset 48 appears twice in its batch; not read"),
-    "reordered records": one(three((0, 2, 1)), AT[47], 48, "offset 48 stands behind 49 in its batch"),
+    "reordered records": one(three((0, 2, 1)), AT[47], 48, "offset 48 follows 49 in its batch"),
     "a dropped batch": one(around(44, b""), AT[44], 44, "offsets 44 to 44 are missing"),
     "a repeated batch": one(around(47, WHOLE[47] * 2), AFTER, 47, "offsets 47 to 49 again; not read"),
     "reordered batches": Planted(

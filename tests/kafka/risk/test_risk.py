@@ -79,7 +79,7 @@ def test_elr_is_what_new_clusters_have(kafka: str, elr: bool) -> None:
         (RiskRequest("4.9"), "4.9"),
         (RiskRequest("4"), "`4`"),
         (RiskRequest("3.9", elr=True), "no ELR"),
-        (RiskRequest("4.1", 9), "replicas"),
+        (RiskRequest("4.1", 9), "replication-factor 9"),
         (RiskRequest("4.1", events=("kil",)), "kil"),
     ],
 )
