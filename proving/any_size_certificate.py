@@ -11,7 +11,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.ir import Fn
 from elrcheck.proof.any_size.questions import GoalAnswer
 from elrcheck.proof.any_size.step_tasks import every_choice
-from elrcheck.proof.any_size.steps import ActionChoice, Unbounded, UnboundedStep
+from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep
 from elrcheck.proof.any_size.text import AnySizeText
 from elrcheck.proof.certificate import IMPLICATION, IMPOSSIBLE, INITIATION, CertifiedGoal, Choices, step_file
 from elrcheck.proof.obligations import TYPES
@@ -57,14 +57,10 @@ def any_size_parts(text: AnySizeText, goals: Sequence[str]) -> Iterator[Certific
         file = step_file(files, choice.action.name)
         files += 1
         write = partial(text.consecution, step)
-        yield CertificatePart(file, tuple(goals), write, choice.action.name, _arguments(choice), number)
+        yield CertificatePart(file, tuple(goals), write, choice.action.name, choice.arguments, number)
     yield CertificatePart(
         IMPOSSIBLE, tuple(excluded), lambda cells: text.impossible((cell.name, excluded[cell.name]) for cell in cells)
     )
-
-
-def _arguments(choice: ActionChoice) -> dict[str, str]:
-    return dict(part.split("=", 1) for part in choice.text.split(", ") if part)
 
 
 def any_size_choices(system: Unbounded) -> tuple[Choices, ...]:
@@ -72,7 +68,7 @@ def any_size_choices(system: Unbounded) -> tuple[Choices, ...]:
     of_actions: dict[str, dict[str, dict[str, None]]] = {}
     for choice in every_choice(system):
         values = of_actions.setdefault(choice.action.name, {})
-        for name, value in _arguments(choice).items():
+        for name, value in choice.arguments.items():
             values.setdefault(name, {})[value] = None
     return tuple(
         Choices(action=action, values={name: tuple(which) for name, which in values.items()})

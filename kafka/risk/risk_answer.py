@@ -188,7 +188,7 @@ class Answerer:
 
 
 PROPERTY: Mapping[str, str] = {"LOSS-1": "P-6", "LOSS-2": "", "STALL-1": ""}
-"""The property of the model that a stored trace is about; empty if there is none."""
+"""An outcome -> the property of the model that its stored trace violates; empty where no property stands for it."""
 
 
 def _is_shown(row: FindingRow, level: str, release: str) -> bool:

@@ -36,9 +36,13 @@ class ActionChoice:
     fixed: Mapping[str, Any]
 
     @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments as a user reads them, by name."""
+        return {name: _text_of(ty, self.fixed[name]) for name, ty in self.action.params if name in self.fixed}
+
+    @property
     def text(self) -> str:
-        texts = (f"{name}={_text_of(ty, self.fixed[name])}" for name, ty in self.action.params if name in self.fixed)
-        return ", ".join(texts)
+        return ", ".join(f"{name}={value}" for name, value in self.arguments.items())
 
 
 def _text_of(ty: Ty, value: Any) -> str:

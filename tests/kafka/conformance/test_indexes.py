@@ -148,8 +148,8 @@ def test_a_snapshot_from_before_the_elr_was_cleared_is_written_without_one() -> 
         ((clear,), (IndexEntry("partition", early, "t-0", 1, 0), stripped, other), False, None),
     ):
         differ = [entry for entry in loaded if entry.held]
-        known = class_of_loaded(steps, differ, loaded, elr)
-        assert (known.id if known else None) == name
+        explanation = class_of_loaded(steps, differ, loaded, elr)
+        assert (explanation.id if explanation else None) == name
 
 
 def test_a_snapshot_that_cannot_be_made() -> None:
