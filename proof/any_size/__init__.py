@@ -1,1 +1,1 @@
-"""Proofs for every size: a third reading of the IR, in which no sort, log or limit has a number of its own."""
+"""Proofs for every size: a reading of the IR in which the sizes of sorts, lengths and limits are variables."""

@@ -1,7 +1,7 @@
-"""An arbitrary state of any size, and what its types say.
+"""An arbitrary state of any size.
 
-What lowering finds constant in one configuration has its initial value here, as an assumption that the goal `Frame`
-of every step checks for all sizes. The initial value may depend on sizes, such as the replica list of all brokers.
+The parts that lowering finds constant in one configuration have their initial value; the goal `Frame` of every step
+checks this assumption for all sizes. An initial value may depend on sizes: a list of all members of a sort does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MEMBER = re.compile(r"\{\d+\}$")
 
 
 class Varying:
-    """The parts of a state that may change, by paths with `[]` for every index."""
+    """The paths of the parts of a state that may change, with `[]` for every index."""
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         self._paths: set[str] = set()
@@ -35,13 +35,13 @@ class Varying:
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield a path and those of the values that its own is part of."""
+    """Yield a path and those of all values that contain it."""
     yield path
     yield from (path[: mark.start()] for mark in re.finditer(r"\.|\[\]", path))
 
 
 class Arbitrary:
-    """Builds arbitrary values, whose scalars are functions of the indices on the way to them."""
+    """Builds arbitrary values. A scalar is a function of the indices on its path. varying: None if all parts vary."""
 
     def __init__(self, structure: AnySizeStructure, varying: Varying | None) -> None:
         self.structure, self.varying = structure, varying
@@ -50,7 +50,7 @@ class Arbitrary:
         return {name: self.value(part, name, (), initial[name]) for name, part in ty.fields.items()}
 
     def value(self, ty: Ty, path: str, indices: tuple[Any, ...] = (), initial: Any = None) -> Any:
-        """Return an arbitrary value; its constant parts are those of the initial one."""
+        """Return an arbitrary value, in which constant parts equal those of `initial`."""
         if self.varying is not None and path not in self.varying:
             return initial
         term = self.structure.alg.term
@@ -96,7 +96,7 @@ class Arbitrary:
     # ------------------------------------------------------------------------- constants
 
     def keeps(self, after: Any, ty: Ty, path: str, initial: Any) -> Any:
-        """Return whether the parts of a value that are constant have the initial value."""
+        """Return the formula that the constant parts of a value equal those of `initial`."""
         structure, alg = self.structure, self.structure.alg
         assert self.varying is not None
         if path not in self.varying:

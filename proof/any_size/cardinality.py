@@ -1,9 +1,9 @@
-"""What is assumed of the sizes of finite sets, where a size is a number that only axioms describe.
+"""Axioms about the sizes of finite sets, where a size is a number of which the solver knows only these axioms.
 
-Each axiom is true of all finite sets: the numbers of members of S and T differ by those in one and not the other
-(monotone, grows), all of a sort is what has its size (full), and two sets that together have more members than
-the sort share one (meet). The axioms do not say all that is true of sizes, so a proof from them holds, and a state
-that satisfies them need not exist.
+Each is true of all finite sets: a subset is not larger (monotone), and smaller if it is proper (strict); a set with
+two members more than another has two members outside it (grows); only the whole sort has the size of the sort
+(full); two sets that together have more members than the sort share one (meet). The axioms are incomplete: a proof
+from them holds, but a state that satisfies them need not exist.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ OF_TWO = ("monotone", "strict", "grows", "meet")
 
 @dataclass(frozen=True)
 class Counted:
-    """A set with the number of its members. holds: whether a value, as its scalars, is a member."""
+    """A set with its size. holds: whether a value, given by its scalars, is a member."""
 
     holds: Callable[..., Any]
     size: Any
 
 
 def of_one(one: Counted, everything: Any, variables: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what is true of a set of the values that variables range over; everything: how many they are, if known."""
+    """Yield (name, axiom) about one set. variables: of its type; everything: the size of the type, None if unknown."""
     member = one.holds(*variables)
     yield "natural", one.size >= 0
     yield "empty", (one.size >= 1) == z3.Exists(variables, member)
@@ -37,7 +37,7 @@ def of_one(one: Counted, everything: Any, variables: list[Any]) -> Iterator[tupl
 
 
 def of_two(one: Counted, other: Counted, everything: Any, variables: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what is true of two sets, in this order."""
+    """Yield (name, axiom) about an ordered pair of sets."""
     here, there = one.holds(*variables), other.holds(*variables)
     inside = z3.ForAll(variables, z3.Implies(here, there))
     yield "monotone", z3.Implies(inside, one.size <= other.size)

@@ -1,7 +1,7 @@
-"""Values that a formula can only name: sizes of sets, least elements, filtered sequences; each with its definition.
+"""Values that a formula can only name, each with axioms that define it: sizes of sets, least elements, filters.
 
-Such a value is a function, unknown to Z3, of the bound variables that its definition speaks of. Every definition is
-satisfied by some function whatever the sizes are, so adding it excludes no state.
+Such a value is an uninterpreted function of the bound variables in its definition. For all sizes some function
+satisfies the definition, so adding it excludes no state.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from elrcheck.proof.any_size.cardinality import Counted, of_one, of_two
 from elrcheck.proof.z3_algebra import formula
 
 DIGITS = 16
-"""Digits of the digest in a name: the same values have the same name in every process."""
+"""Digits of the digest in a name, which gives equal values the same name in every process."""
 
 
 @dataclass(frozen=True)
 class SizeOfSet:
-    """The size of a set that depends on variables: a function of them, the condition of its members over both."""
+    """The size of a set that depends on variables.
+
+    function: the size, for values of `over`; condition: that `members` are the scalars of a member.
+    """
 
     function: Any
     over: tuple[Any, ...]
@@ -55,7 +58,7 @@ class NamedTerms:
 
     @contextmanager
     def variables(self, sorts: Iterable[Any]) -> Iterator[list[Any]]:
-        """Bind new variables, named by how many are bound already: equal formulas are built equal."""
+        """Bind new variables, named by the number of those in use, so that equal formulas are equal terms."""
         more = [z3.Const(f"x{len(self.bound) + k}!{sort}", sort) for k, sort in enumerate(sorts)]
         self.bound += more
         try:
@@ -66,7 +69,7 @@ class NamedTerms:
     # ------------------------------------------------------------------------- the order of a sort
 
     def list_members(self, sort: Any, count: Any) -> None:
-        """Define the order of a sort: its members have the places from 0 to the size."""
+        """Define the order of a sort: each member has a place from 0 to count - 1."""
         listed = z3.Function(f"listed.{sort}", z3.IntSort(), sort)
         place = z3.Function(f"place.{sort}", sort, z3.IntSort())
         self._listings[str(sort)] = (listed, place)
@@ -107,10 +110,10 @@ class NamedTerms:
         own: Sequence[Any],
         axioms: Callable[..., Iterable[Any]],
     ) -> list[Any]:
-        """Return values of these sorts that satisfy axioms about them; the same for the same formulas.
+        """Return values of these sorts that satisfy the axioms; equal calls return equal values.
 
-        about: what the axioms speak of; own: the variables in it that they bind themselves. A sort with argument
-        sorts, as a tuple, is that of a function.
+        about: the formulas in the axioms; own: those of their variables that the axioms bind. A tuple (argument
+        sorts .., sort) stands for a function.
         """
         over = self.free(about, own)
         canonical = [(x, z3.Const(f"${k}", x.sort())) for k, x in enumerate((*over, *own))]
@@ -149,10 +152,7 @@ class NamedTerms:
     # ------------------------------------------------------------------------- what a question needs
 
     def needed(self, formulas: Sequence[Any], compared: Collection[str]) -> list[Any]:
-        """Return the definitions of all that formulas name, and what is true of the sizes among it.
-
-        compared: the names of the axioms about two sets.
-        """
+        """Return the definitions of all names in formulas, and the axioms `compared` about pairs of their sizes."""
         stated: dict[int, Any] = {}
         names: set[str] = set()
         todo = list(formulas)
@@ -167,8 +167,8 @@ class NamedTerms:
         return [*stated.values(), *self._two_sizes(sizes, tuple(compared))]
 
     def _symbols(self, term: Any) -> frozenset[str]:
-        """Return the symbols of a formula, which many questions have in common."""
-        if term.get_id() not in self._symbols_of:  # the term is stored too: Z3 gives its number to another one else
+        """Return the symbols of a formula, which many questions share."""
+        if term.get_id() not in self._symbols_of:  # the entry holds the term, so that Z3 does not reuse its id
             self._symbols_of[term.get_id()] = (term, symbols(term))
         return self._symbols_of[term.get_id()][1]
 
@@ -180,21 +180,21 @@ class NamedTerms:
 
 
 def _applied(function: Any, over: Sequence[Any]) -> Any:
-    """Return a function of the bound variables, which may have more arguments, as a value."""
+    """Apply a function to the bound variables; return a Python function of its other arguments if it has more."""
     if function.arity() == len(over):
         return function(*over)
     return lambda *more: function(*over, *more)
 
 
 def _compared(sizes: Sequence[SizeOfSet], names: Collection[str]) -> Iterator[Any]:
-    """Yield what is true of each two sets of the same kind of members, of the same set for two choices as well."""
+    """Yield axioms about each pair of sets of the same type, also of one set for two values of its variables."""
     for one, other in itertools.product(sizes, repeat=2):
         if [x.sort() for x in one.members] != [x.sort() for x in other.members]:
             continue
         if one is other and not one.over:
             continue
         if one is not other and one.over and [x.sort() for x in one.over] == [x.sort() for x in other.over]:
-            over = list(one.over)  # where one size is spoken of, the solver looks at the other one as well
+            over = list(one.over)  # a term for one size makes the solver instantiate axioms of the other
             yield z3.ForAll(over, other.function(*over) >= 0, patterns=[one.function(*over)])
         a = [z3.Const(f"a{k}", x.sort()) for k, x in enumerate(one.over)]
         b = [z3.Const(f"b{k}", x.sort()) for k, x in enumerate(other.over)]
@@ -208,12 +208,12 @@ def _compared(sizes: Sequence[SizeOfSet], names: Collection[str]) -> Iterator[An
 
 
 def _for_all(over: Sequence[Any], axiom: Any, where: Sequence[Any]) -> Any:
-    """Return an axiom for all values of variables, which the solver uses where it meets one of the given terms."""
+    """Quantify an axiom over variables. where: the terms that trigger its instances."""
     return z3.ForAll(list(over), axiom, patterns=list(where)) if over else axiom
 
 
 def symbols(term: Any) -> frozenset[str]:
-    """Return the names of the functions and constants in a formula that have no meaning to Z3."""
+    """Return the names of the uninterpreted functions and constants in a formula."""
     names: set[str] = set()
     seen: set[int] = set()
     todo = [term]

@@ -1,4 +1,4 @@
-"""What a quantifier, a choice or an extreme ranges over, for any size: members of a set or sort, or numbers."""
+"""The domain of a quantifier, choice or extreme of any size: the members of a set or sort, or numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from elrcheck.proof.z3_algebra import formula
 
 
 class Domain:
-    """What a binder ranges over: the members of a set or sort, or numbers, which are indices of a sequence or not.
+    """The domain of a binder: members of a set or sort, numbers of a range, or indices of a sequence.
 
-    members: the set, if it is one. length: of a sequence, or the end of a range.
+    members: the set, if it is one. length: of the sequence, or the end of the range; None for members.
     """
 
     def __init__(self, evaluator: Evaluator, structure: AnySizeStructure, e: Comprehension, env: Env) -> None:
@@ -45,7 +45,7 @@ class Domain:
         return self.length is None
 
     def holds(self, x: Any) -> tuple[Any, Env]:
-        """Return whether a member or number is in the domain with its condition, and the environment inside."""
+        """Return the formula that a value is in the domain and satisfies its condition, and the environment inside."""
         inside = self.members(x) if self.of_members else self.structure.between(self.begin, x, self.length)
         return self._conditioned(inside, x)
 
@@ -56,7 +56,7 @@ class Domain:
         return self.alg.and_([inside, self.evaluator.ev(self.e.condition, inner)]), inner
 
     def all(self, body: Callable[[Env], Any], *, some: bool = False) -> Any:
-        """Return whether the body holds for all of the domain, or for some."""
+        """Return the formula that the body holds for all of the domain, or for some."""
 
         def one(holds: Any, inner: Env) -> Any:
             if holds is False:
@@ -72,9 +72,9 @@ class Domain:
         )
 
     def _condition(self) -> tuple[list[Any], Any]:
-        """Return a variable, or the scalars of one, and the formula that it is in the domain with its condition.
+        """Return the scalars of a new variable, and the formula that it is in the domain and satisfies the condition.
 
-        The caller has bound nothing: the variables are only those of a definition.
+        The variables are for a definition, which binds them itself.
         """
         structure = self.structure
         sorts = structure.scalars(self.ty) if self.of_members else [z3.IntSort()]
@@ -86,7 +86,7 @@ class Domain:
         return self.structure.within(value, self.ty) if self.of_members else True
 
     def chosen(self) -> tuple[Any, Callable[[Any], Any]]:
-        """Return how many numbers of the domain satisfy the condition, and the function that lists them, ascending."""
+        """Return the count of numbers that satisfy the condition, and the function that lists them, ascending."""
         own, condition = self._condition()
         (x,) = own
         y = z3.Int("y!chosen")
@@ -132,7 +132,7 @@ class Domain:
         return self.structure.scope.define(name, sorts, about, own, axioms)
 
     def first(self) -> tuple[Any, Any]:
-        """Return whether some of the domain satisfies the condition, and the first that does."""
+        """Return the formula that some of the domain satisfies the condition, and the first that does."""
         structure = self.structure
         if isinstance(self.length, int) and self.length == 0:
             return False, structure.blank(self.ty)
@@ -153,7 +153,7 @@ class Domain:
         return some, self.element(first)
 
     def extreme(self, e: expr.Extreme) -> Any:
-        """Return the least or greatest body over the domain; the default where it is empty."""
+        """Return the least or greatest body over the domain; the default if it is empty."""
         default = self.alg.term(self.evaluator.ev(e.default, self.env))
         if (self.of_members and self.members.extent == "none") or (isinstance(self.length, int) and self.length == 0):
             return self.evaluator.ev(e.default, self.env)

@@ -1,6 +1,6 @@
-"""The IR over values without a size: a quantifier stays one, and what counts or chooses is a definition.
+"""Evaluates the IR over values of any size: a quantifier stays one; counts and choices become definitions.
 
-What cannot be read is refused with its place: sums, and sets inside the elements of sets and the keys of maps.
+It refuses, with the source line, sums, and sets inside the elements of sets and the keys of maps.
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ BOUNDED = "prove it for sizes that --set gives, without --any-size"
 
 
 class AnySizeEvaluator(Evaluator):
-    """Evaluates functions of a model for all sizes at once; ModelError for what has no such reading.
-
-    named: whose operators have names for what they return.
-    """
+    """Evaluates functions of a model for all sizes at once; ModelError for what it cannot read. named: see `Named`."""
 
     backend = "prove --any-size"
     alg: AnySizeAlgebra
@@ -72,7 +69,7 @@ class AnySizeEvaluator(Evaluator):
             self._in_rule = False
 
     def start(self, fn: Fn, args: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], Any]:
-        """Return the guards of the function @init, and the fields of the state."""
+        """Return the guards of the function @init, and the fields of the initial state."""
         self._inside.append(fn)
         try:
             return self._block(fn.body, {STATES: (), MEMO: {}, **args}, fn.ret)
@@ -80,7 +77,7 @@ class AnySizeEvaluator(Evaluator):
             self._inside.pop()
 
     def refuse(self, e: Expression, what: str) -> ModelError:
-        """Return the error that an expression has no reading for any size."""
+        """Return the error for an expression that has no reading for any size."""
         message = f"{what} cannot be read for any size"
         return error_at(self._inside[-1].file, e.line, message, BOUNDED) if self._inside else ModelError(message)
 
@@ -156,7 +153,7 @@ class AnySizeEvaluator(Evaluator):
         return Members(holds)
 
     def size(self, members: Members, elem: Ty) -> Any:
-        """Return how many members a set has."""
+        """Return the number of members of a set."""
         structure = self.structure
         if members.extent == "none":
             return 0
@@ -175,12 +172,12 @@ class AnySizeEvaluator(Evaluator):
         return self.ev(e.vector, env)(self._key(e.index, e.vector.ty.keys, env)[1])
 
     def _key(self, e: Expression, keys: Ty, env: Env) -> tuple[Any, Any]:
-        """Return whether there is a key, and the key."""
+        """Return whether the key is not None, and the key."""
         present, key = (True, self.ev(e, env)) if keys.kind == "opt" else self._present(e, env)
         return present, self.structure.as_member(key, keys)
 
     def _present(self, e: Expression, env: Env) -> tuple[Any, Any]:
-        """Return an optional as a truth and the value beside it, where a value is expected."""
+        """Return whether a value, which may be optional, is not None, and the value."""
         value = self.ev(e, env)
         return value if e.ty.kind == "opt" else (True, value)
 

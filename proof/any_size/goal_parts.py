@@ -1,6 +1,6 @@
-"""Goals in parts: formulas that together imply a goal, with constants for what it says of all.
+"""Splits a goal into formulas that together imply it, with constants for its universal variables.
 
-The parts of its conclusion come first. A part that is not proved is split further, into the cases of its premises.
+The conclusion is split first. A part that is not proved is split further, into the cases of its premises.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any, TypeAlias
 import z3
 
 Clause: TypeAlias = tuple[Any, ...]
-"""Formulas one of which has to hold."""
+"""A disjunction, as its formulas."""
 MOST_PARTS = 64
-"""The most parts that a goal is split into."""
+"""Most parts of one goal."""
 
 
 class Splitting:
-    """Splits goals; constants have names that no other part of the same goal has."""
+    """Splits goals. No two parts of one goal share the name of a constant."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
 
     def parts(self, goal: Any, *, cases: bool = False) -> list[Any]:
-        """Return formulas that together imply the goal. cases: also one for each case of its premises."""
+        """Return formulas that together imply the goal. cases: split its premises into cases, too."""
         done: list[Any] = []
         todo: deque[Clause] = deque([(goal,)])
         while todo:
@@ -39,7 +39,7 @@ class Splitting:
         return done
 
     def _split(self, clause: Clause, cases: bool, room: bool) -> Sequence[Clause] | None:
-        """Return clauses that together imply one, split where that makes the fewest; None if nothing can be split."""
+        """Return clauses that together imply one, split without branching if possible; None if it cannot be split."""
         branching = None
         for k in reversed(range(len(clause))):
             ways = list(self._ways(clause[k]))
@@ -54,7 +54,7 @@ class Splitting:
         return branching
 
     def _ways(self, formula: Any) -> Iterator[Clause]:
-        """Yield clauses that together are equal to a formula, or imply it; nothing if it is not split."""
+        """Yield clauses that together imply a formula; nothing if it cannot be split."""
         if z3.is_not(formula):
             yield from self._ways_not(formula.arg(0))
         elif z3.is_quantifier(formula):
@@ -96,7 +96,7 @@ class Splitting:
 
 
 def _premise(formula: Any) -> bool:
-    """Return whether to split a formula is to distinguish cases of what is assumed."""
+    """Return whether splitting a formula distinguishes cases of a premise."""
     return z3.is_not(formula) or _chooses(formula)
 
 

@@ -1,7 +1,7 @@
-"""What an operator of the model returns, with a name for each long scalar in it.
+"""Names for the long scalars in the result of an operator.
 
-A rule that calls operators one in another would repeat the term of the innermost wherever an outer one uses it. With
-names the terms stay short, each with its definition, and equal results have equal names.
+Nested calls of operators would repeat the innermost term at every use. Names, each with its definition, keep the terms
+short, and equal results have equal names.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 
 Named: TypeAlias = Literal["none", "rules", "all"]
-"""Operators whose results have names: those of rules, or of lemmas as well. Neither is best: what a lemma says of a
-state is found by the terms in it, which a name hides, and a goal with names is short."""
+"""Operators whose results have names: those called by rules, or by lemmas, too. Neither is best: names make a goal
+short, but hide terms on which the solver would instantiate a lemma."""
 LONG = 12
-"""The most nodes of a term that is repeated rather than named."""
+"""Most nodes of a term that is repeated rather than named."""
 
 
 def named_result(structure: AnySizeStructure, value: Any, ty: Ty, name: str) -> Any:
-    """Return an equal value, in which names stand for long scalars."""
+    """Return an equal value in which names stand for long scalars."""
     match ty.kind:
         case "record" | "state":
             return {field: named_result(structure, value[field], part, name) for field, part in ty.fields.items()}

@@ -1,7 +1,7 @@
-"""The state after a step under names of its own, each with its definition.
+"""Names for the scalars of the state after a step, each with its definition.
 
-A rule makes a scalar of the next state a long term, which a goal repeats wherever it speaks of the scalar. With a name
-in its place the goal stays short, and the term stands once, in a definition that some function always satisfies.
+A rule makes a scalar of the next state a long term, which a goal would repeat at every use. With a name the goal stays
+short, and the term stands once, in a definition that some function always satisfies.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.z3_algebra import formula
 
 At: TypeAlias = Callable[[Sequence[Any]], Any]
-"""A value for the indices on the way to it."""
+"""A value as a function of the indices on its path."""
 
 
 class NextState:
-    """Names the scalars of a value that are not those of another one, the value before."""
+    """Names the scalars of a value that differ from those of the value before."""
 
     def __init__(self, structure: AnySizeStructure, prefix: str) -> None:
         self.structure, self.prefix = structure, prefix
         self._scalars: dict[str, Callable[..., Any]] = {}
 
     def named(self, after: Any, before: Any, ty: Ty, path: str) -> Any:
-        """Return a value equal to `after`, in which names stand for scalars."""
+        """Return a value equal to `after` in which names stand for scalars."""
         return after if after is before else self._value(ty, path, (), lambda _: after, lambda _: before)
 
     def _value(self, ty: Ty, path: str, indices: tuple[Any, ...], after: At, before: At) -> Any:
@@ -79,7 +79,7 @@ class NextState:
         return self._scalars[path](*map(self.structure.alg.term, indices))
 
     def _defined(self, path: str, sorts: Sequence[Any], after: At, before: At) -> Callable[..., Any]:
-        """Return the function of a scalar, which is defined unless it is the one before or a short term."""
+        """Return the function of a scalar; define a new one unless the scalar is unchanged or a short term."""
         scope = self.structure.scope
         with scope.variables(sorts) as own:
             term = after(tuple(own))
@@ -99,7 +99,7 @@ class NextState:
 
 
 def without_copies(term: Any) -> Any:
-    """Return an equal term without choices that put the value that was there: `f(a) if x == a else f(x)` is `f(x)`."""
+    """Return an equal term without choices that write the old value: `f(a) if x == a else f(x)` is `f(x)`."""
     if not (z3.is_app(term) and term.decl().kind() == z3.Z3_OP_ITE):
         return term
     condition, one, other = term.arg(0), without_copies(term.arg(1)), without_copies(term.arg(2))

@@ -1,8 +1,8 @@
-"""The questions of a proof for any size, asked of Z3: premises, lemmas, and the negation of a goal.
+"""Asks Z3 the questions of a proof for any size: premises, lemmas, and the negation of a goal.
 
-A goal is proved part by part, and a part by cases (`goal_parts`). A hint names lemmas that may be
-enough; a proof from fewer premises is one from all, so that a wrong hint costs time and nothing else. An answer other
-than `unsat` shows nothing: the axioms of sizes leave out much, and a state of the solver need not be finite.
+A goal is proved part by part, and a part by cases (`goal_parts`). A hint names lemmas that may be enough; a proof from
+fewer premises is also one from all, so a wrong hint costs only time. An answer other than `unsat` shows nothing: the
+axioms of sizes are incomplete, and a state of the solver need not be finite.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from elrcheck.proof.solver import ask, milliseconds
 
 @dataclass(frozen=True)
 class Enough:
-    """From what something was proved. sizes: the axioms about two sets."""
+    """Lemmas, and axioms about two sets (`sizes`), from which a goal was proved."""
 
     lemmas: frozenset[str] = frozenset()
     sizes: frozenset[str] = frozenset()
@@ -33,7 +33,7 @@ class Enough:
 
 @dataclass(frozen=True)
 class GoalAnswer:
-    """The answer about a goal. enough: None if it is not proved; seconds: of the processor; reason: why not."""
+    """The answer about a goal. enough: None if it is not proved; seconds: processor time; reason: why not proved."""
 
     enough: Enough | None
     seconds: float
@@ -45,14 +45,14 @@ class GoalAnswer:
 
     @property
     def lemmas(self) -> frozenset[str]:
-        """What the proof was asked with."""
+        """The lemmas that were assumed in the proof; empty if there is none."""
         return frozenset() if self.enough is None else self.enough.lemmas
 
 
 @dataclass(frozen=True)
 class WayToAsk:
-    """One way to ask. hinted: only with the lemmas of the hint; matching: only instances that triggers match, without
-    models of quantified formulas; sizes: the axioms about two sets."""
+    """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
+    without model-based instantiation; sizes: the axioms about two sets."""
 
     hinted: bool
     matching: bool
@@ -68,17 +68,15 @@ WAYS = (
     WayToAsk(False, True, OF_TWO),
     WayToAsk(False, True, ()),
 )
-"""In the order in which they are tried. None is best: a proof is found at once, or mostly not in minutes."""
+"""In the order in which they are tried. None is best: a way proves a goal at once, or mostly not within minutes."""
 ROUNDS = (0.5, 1.5, 4.0, 10.0)
-"""Seconds of the processor that each way has, round after round; another round begins with other random choices."""
-
-
+"""Processor seconds for each way, round after round; each round has another random seed."""
 MOST_WAITING = 30.0
-"""The longest that one second of the processor is waited for."""
+"""Most wall-clock seconds to wait for one processor second."""
 
 
 class ProcessorClock:
-    """The processor time since a question began: what is proved does not depend on what else the machine does."""
+    """Measures processor time, so that the load of the machine does not decide what is proved."""
 
     def __init__(self) -> None:
         self._wall, self._processor = time.perf_counter(), time.process_time()
@@ -87,14 +85,14 @@ class ProcessorClock:
         return time.process_time() - self._processor
 
     def waiting(self, seconds: float) -> float:
-        """Return how long so many seconds of the processor take if the machine stays as busy as it was."""
+        """Return the wall-clock seconds that processor seconds take if the load stays as it was."""
         wall = time.perf_counter() - self._wall
         return seconds * min(MOST_WAITING, max(1.0, wall / max(self.seconds(), 1e-3)))
 
 
 @dataclass(frozen=True)
 class Premises:
-    """What may be used to prove a goal. lemma: its formula, by name; names: all; hints: those that may be enough."""
+    """Premises of goals. lemma: returns a lemma's formula; names: of all lemmas; hints: lemmas that may be enough."""
 
     scope: NamedTerms
     premises: Sequence[Any]
@@ -103,7 +101,7 @@ class Premises:
     hints: Collection[str]
 
     def prove(self, goal: Any, timeout: float) -> GoalAnswer:
-        """Prove that premises and lemmas imply a goal. timeout: for each part, in seconds of the processor."""
+        """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part."""
         clock, splitting, ways = ProcessorClock(), Splitting(), list(WAYS)
         enough, reason = self._in_rounds(goal, ROUNDS[:1], timeout, ways)
         if enough is None:
@@ -113,7 +111,7 @@ class Premises:
     def _part_by_part(
         self, splitting: Splitting, goal: Any, timeout: float, ways: list[WayToAsk]
     ) -> tuple[Enough | None, str | None]:
-        """Prove each part of a goal, by cases where it is not proved at once."""
+        """Prove each part of a goal; by cases if it is not proved as a whole."""
         used = Enough()
         for part in splitting.parts(goal):
             enough, _ = self._in_rounds(part, ROUNDS[:2], timeout, ways)
@@ -128,9 +126,9 @@ class Premises:
     def _in_rounds(
         self, goal: Any, rounds: Iterable[float], timeout: float, ways: list[WayToAsk]
     ) -> tuple[Enough | None, str | None]:
-        """Return from what a goal is proved; else None and why it is not. timeout: when to stop.
+        """Return (what proves the goal, None), or (None, why it is not proved).
 
-        ways: in the order to try them; the one that proved the goal is moved to the front.
+        ways: in the order to try them; the one that proves the goal moves to the front.
         """
         clock, reason = ProcessorClock(), None
         for seed, seconds in enumerate(rounds):
@@ -147,7 +145,7 @@ class Premises:
         return None, reason
 
     def _ask(self, goal: Any, lemmas: Sequence[str], way: WayToAsk, seconds: float, seed: int) -> str | None:
-        """Return why a goal is not proved; None if it is."""
+        """Return why a goal is not proved; None if it is proved."""
         formulas = [*self.premises, *(self.lemma(name) for name in lemmas), z3.Not(goal)]
         solver = z3.Solver()
         solver.set("smt.random_seed", seed)

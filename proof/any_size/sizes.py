@@ -1,4 +1,4 @@
-"""The numbers of a configuration that are arbitrary: how many members a sort has, and the limits of types."""
+"""The settings that any-size proofs leave arbitrary: the sizes of sorts, and the limits of types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elrcheck.lang.types import Ty
 
 
 class _Reads:
-    """A configuration that notes which of its fields are read, also by its own properties."""
+    """A configuration that records which of its fields are read, also by its own properties."""
 
     def __init__(self, config: ModelConfig) -> None:
         self._config = config
@@ -28,10 +28,10 @@ class _Reads:
 
 
 class Sizes:
-    """What stands for the numbers of a configuration.
+    """The numbers of a configuration as terms.
 
-    arbitrary: the fields that may be any number, each with its variable: sizes of sorts, limits of numbers and
-    sequences, and what the model's `Induction` names. least: the least value of each; axioms say so.
+    arbitrary: field -> variable: the sizes of sorts, limits of numbers and sequences, and the fields that the model's
+    `Induction` names. least: field -> least value, which `axioms` state.
     """
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
@@ -54,9 +54,9 @@ class Sizes:
         return not self.arbitrary.keys().isdisjoint(reads.fields)
 
     def limit(self, bound: int | str | None) -> Any:
-        """Return a limit of a type; None for one that is computed from arbitrary numbers, so that there is none.
+        """Return a limit of a type; None, no limit, if it is computed from arbitrary numbers.
 
-        A type without its limit has more values, so that what is proved of them holds for those within it.
+        Without the limit a type has more values, so what is proved holds for those within the limit, too.
         """
         if bound is None or isinstance(bound, int):
             return bound
@@ -65,5 +65,5 @@ class Sizes:
         return None if self.depends(bound) else int(getattr(self.config, bound))
 
     def count(self, sort: Ty) -> Any:
-        """Return how many members a sort has."""
+        """Return the size of a sort."""
         return self.arbitrary[sort.size] if isinstance(sort.size, str) else int(sort.size or 0)

@@ -1,4 +1,4 @@
-"""The steps of a model of any size, asked in this process or in several; each builds its terms once."""
+"""Proves the goals of steps of any size, in this process or in several; each process builds the terms once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Hints = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class StepTask:
-    """The goals of a step. number: of the choice among those of all actions. origin: the model's, see `Model`."""
+    """Goals of one step. number: of the choice in `every_choice`; origin: of the model (`Model.origin`)."""
 
     config: ModelConfig
     assumed: tuple[str, ...]
@@ -33,8 +33,7 @@ class StepTask:
 
 @dataclass(frozen=True)
 class StepAnswers:
-    """The answers about a step. answers: by goal; those that the step leaves alone are missing. None: it is never
-    enabled."""
+    """Answers about a step. answers: by goal, without goals that the step leaves alone; None if it is never enabled."""
 
     number: int
     answers: Mapping[str, GoalAnswer] | None
@@ -45,7 +44,7 @@ def every_choice(system: Unbounded) -> list[ActionChoice]:
 
 
 def answers_of(system: Unbounded, task: StepTask) -> StepAnswers:
-    """Ask the goals of a step."""
+    """Prove the goals of a step; those that fail once more, with names for the results of all operators."""
     step = UnboundedStep(system, every_choice(system)[task.number])
     if not step.possible:
         return StepAnswers(task.number, None)
@@ -61,7 +60,7 @@ def answers_of(system: Unbounded, task: StepTask) -> StepAnswers:
 
 
 def _answer(step: UnboundedStep, name: str, task: StepTask) -> GoalAnswer | None:
-    """Return the answer about a goal of a step; None if the step leaves alone what it speaks of."""
+    """Return the answer about a goal; None if the step changes nothing that the goal reads."""
     goal = step.goal(name)
     if goal is None:
         return None
@@ -74,7 +73,7 @@ def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str]) 
 
 
 def solved(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterator[StepAnswers]:
-    """Do all tasks; with several workers, on the packaged model, and in no particular order."""
+    """Yield the answers to all tasks; with several workers, which load the packaged model, in any order."""
     if workers > 1 and len(tasks) > 1:
         yield from each(_in_process, tasks, min(workers, len(tasks)), in_order=False)
         return
@@ -83,7 +82,7 @@ def solved(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterat
 
 
 def _in_process(task: StepTask) -> StepAnswers:
-    """Do a task in a worker process. EnvironmentFault if the model is another one here."""
+    """Do a task in a worker process; raise EnvironmentFault if its model is another one."""
     config: Any = task.config  # frozen, and so hashable
     system = _system(config, task.assumed)
     if system.model.origin != task.origin:

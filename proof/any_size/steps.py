@@ -1,7 +1,7 @@
 """A model of any size as a transition system: an arbitrary state, its lemmas, and the steps from it.
 
-One step stands for all choices of the members, sets and numbers among an action's arguments, which are variables;
-there is one for each choice of the truths and enums.
+The members, sets and numbers among an action's arguments are variables; each choice of its truths and enums is a step
+of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from elrcheck.proof.z3_algebra import formula
 
 @dataclass(frozen=True)
 class ActionChoice:
-    """An action with the arguments that are truths and enums, by name."""
+    """An action with fixed values for its truths and enums, by name."""
 
     action: Fn
     fixed: Mapping[str, Any]
@@ -61,9 +61,9 @@ def _values(ty: Ty) -> Sequence[Any]:
 
 
 class Unbounded:
-    """The state, the history and the lemmas of a model of any size.
+    """The arbitrary state, the history and the lemmas of a model of any size.
 
-    assumed: names of assumptions on steps, beside those that every proof of the model makes. named: see `Named`.
+    assumed: names of assumptions on steps beside those that every proof of the model makes. named: see `Named`.
     """
 
     def __init__(self, model: Model, config: ModelConfig, assumed: Sequence[str] = (), named: Named = "rules") -> None:
@@ -85,7 +85,7 @@ class Unbounded:
         self._lemmas: dict[str, Any] = {}
 
     def _initial(self) -> tuple[dict[str, Any], Any, list[Any]]:
-        """Return the initial state, the condition of its arguments, and these."""
+        """Return the initial state, the condition on its arguments, and their names."""
         fn, free = self.model.init, Arbitrary(self.structure, None)
         arguments = {name: free.value(ty, f"initial.{name}") for name, ty in fn.params}
         guards, fields = self.evaluator.start(fn, arguments)
@@ -95,7 +95,7 @@ class Unbounded:
     # ------------------------------------------------------------------------- formulas
 
     def holds(self, fn: Fn, *states: Mapping[str, Any], seen: Any = None) -> Any:
-        """Return whether a predicate holds in states; of the history, by default that of the arbitrary state."""
+        """Return the formula of a predicate in states, by default in the arbitrary state with its history."""
         of_history = self.seen if seen is None else seen
         assert self.seen_ty is None or of_history is not None
         history = {
@@ -104,14 +104,14 @@ class Unbounded:
         return formula(self.evaluator.call(fn, states or (self.now,), history))
 
     def lemma(self, name: str) -> Any:
-        """Return a lemma of the arbitrary state."""
+        """Return the formula of a lemma in the arbitrary state."""
         if name not in self._lemmas:
             self._lemmas[name] = self.holds(self.lemmas[name])
         return self._lemmas[name]
 
     @cached_property
     def with_all_names(self) -> Unbounded:
-        """The same system, in which operators of lemmas have names as well."""
+        """The same system, with names for the operators of lemmas, too."""
         return Unbounded(self.model, self.config, self.assumed, "all")
 
     @cached_property
@@ -120,12 +120,12 @@ class Unbounded:
 
     @cached_property
     def goals(self) -> dict[str, Fn]:
-        """What has to hold after a step: lemmas, and properties of steps."""
+        """The goals of a step: lemmas, and properties of steps."""
         return {**self.lemmas, **{fn.name: fn for fn in self.model.always}}
 
     @cached_property
     def typed(self) -> list[Any]:
-        """What is always assumed: the sizes, and the types of the arbitrary state and history."""
+        """The constant premises: axioms of sizes, and the types of the arbitrary state and history."""
         parts = [self.structure.within(self.now, self.ty)]
         if self.seen_ty is not None:
             parts.append(self.structure.within(self.seen, self.seen_ty))
@@ -134,7 +134,7 @@ class Unbounded:
     # ------------------------------------------------------------------------- obligations beside steps
 
     def initially(self, name: str) -> tuple[list[Any], Any]:
-        """Return premises and the goal that a lemma, or `Types`, holds in every initial state."""
+        """Return (premises, goal): a lemma, or `Types`, holds in every initial state."""
         premises = [*self.evaluator.sizes.axioms, formula(self.admitted)]
         if name == TYPES:
             return premises, formula(self.structure.within(self.first, self.ty))
@@ -144,17 +144,14 @@ class Unbounded:
         return premises, self.holds(self.lemmas[name], self.first, seen=seen)
 
     def implied(self, fn: Fn) -> Any:
-        """Return what the lemmas have to imply: a property of states, where its condition holds."""
+        """Return the goal that the lemmas must imply: a property of states, under its condition."""
         condition = condition_of(self.model, fn, self.config)
         holds = self.holds(fn)
         return holds if condition is None else z3.Implies(self.holds(condition), holds)
 
 
 class UnboundedStep:
-    """The step of an action from the arbitrary state, with one choice of its truths and enums.
-
-    possible: it may be taken, as far as can be seen without a solver.
-    """
+    """A step from the arbitrary state. possible: simplification alone does not show that its guard is false."""
 
     def __init__(self, system: Unbounded, choice: ActionChoice) -> None:
         self.system, self.choice = system, choice
@@ -193,7 +190,7 @@ class UnboundedStep:
         return [*self.system.typed, formula(self.guard)]
 
     def goal(self, name: str) -> Any | None:
-        """Return what has to hold after the step; None if the step leaves alone all that it speaks of."""
+        """Return the formula of a goal; None if the step changes nothing that the lemma reads."""
         system, structure = self.system, self.system.structure
         if name == FRAME:
             keeps = system.parts.keeps

@@ -1,8 +1,8 @@
-"""Obligations for any size as SMT-LIB 2 text: the form of `smt_text`, for functions over sorts without a size.
+"""Writes obligations for any size as SMT-LIB 2 text, in the form of `smt_text`, over uninterpreted sorts.
 
-The premises declare the functions of a state and define what types, lemmas and properties say of it. A script declares
-the functions that only its own questions name, and defines their axioms; a question asserts the lemmas and axioms that
-it needs with the negation of its goal, so that a solver reads nothing else into it.
+The premises declare the functions of a state, and define types, lemmas and properties over them. A script declares
+the functions that only its own questions name, and defines their axioms; a question asserts the negation of its goal
+with just the lemmas and axioms that it needs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class AnySizeText:
         self._shared = _Symbols(self._now.values())
 
     def premises(self) -> str:
-        """Functions of a state, types, lemmas and properties; it assumes nothing before a literal is."""
+        """Return the functions of a state, types, lemmas and properties; each is assumed only through a literal."""
         return joined(self._premises())
 
     def _premises(self) -> Iterator[str]:
@@ -43,7 +43,7 @@ class AnySizeText:
         yield from literal(TYPES)
 
     def initiation(self, cells: Iterable[CertifiedGoal]) -> str:
-        """The initial state has its types and satisfies every lemma; only sizes and arguments are assumed."""
+        """Return the script that every initial state has its types and satisfies every lemma."""
         goals = {cell.name: self.system.initially(cell.name) for cell in cells}
         script = _Script(self, next(iter(goals.values()))[0] if goals else [])
         for name, (_, goal) in goals.items():
@@ -51,14 +51,14 @@ class AnySizeText:
         return script.text()
 
     def implication(self, cells: Iterable[CertifiedGoal]) -> str:
-        """The lemmas imply each property of states."""
+        """Return the script that the lemmas imply each property of states."""
         script = _Script(self, [])
         for cell in cells:
             script.ask(cell.name, self._now[cell.name], cell.core, cell.sizes)
         return script.text()
 
     def consecution(self, step: UnboundedStep, cells: Iterable[CertifiedGoal]) -> str:
-        """A step from a state with its types and the lemmas of each question."""
+        """Return the script of a step from a state with its types and the lemmas of each question."""
         script = _Script(self, [step.guard])
         for cell in cells:
             goal = step.goal(cell.name)
@@ -66,7 +66,7 @@ class AnySizeText:
         return script.text()
 
     def impossible(self, steps: Iterable[tuple[str, UnboundedStep]]) -> str:
-        """No state with its types enables any of these choices of arguments."""
+        """Return the script that no state with its types enables any of these choices of arguments."""
         script = _Script(self, [])
         for name, step in steps:
             script.ask(name, z3.Not(step.guard), (), ())
@@ -74,7 +74,7 @@ class AnySizeText:
 
 
 class _Script:
-    """A script in the making. premises: what each of its questions assumes."""
+    """A script under construction. premises: assumed by each of its questions."""
 
     def __init__(self, text: AnySizeText, premises: Sequence[Any]) -> None:
         self.text_of, self.scope = text, text.system.scope
@@ -84,7 +84,7 @@ class _Script:
         self.questions: list[str] = []
 
     def ask(self, name: str, goal: Any, lemmas: Sequence[str], sizes: Sequence[str], *, typed: bool = True) -> None:
-        """Add a question. sizes: the axioms about two sets that it needs; typed: the state is within its types."""
+        """Add a question. sizes: the axioms about two sets that it needs; typed: assume the types of the state."""
         now = self.text_of._now
         self.goals[name] = goal
         formulas = [*([now[TYPES]] if typed else []), *(now[lemma] for lemma in lemmas), goal]
@@ -121,7 +121,7 @@ class _Script:
 
 
 class _Symbols:
-    """The sorts and functions of formulas that have no meaning to a solver, in the order in which they are met."""
+    """The uninterpreted sorts and functions in formulas, in order of first use."""
 
     def __init__(self, formulas: Iterable[Any]) -> None:
         self.sorts: dict[str, Any] = {}
@@ -156,6 +156,6 @@ class _Symbols:
             self.sorts.setdefault(sort.name(), sort)
 
     def declarations(self, earlier: _Symbols) -> Iterator[str]:
-        """Yield a line for each sort and function that was not declared earlier."""
+        """Yield a declaration of each sort and function that `earlier` does not have."""
         yield from (f"(declare-sort {flat(sort)} 0)" for name, sort in self.sorts.items() if name not in earlier.sorts)
         yield from (flat(fn) for name, fn in self.functions.items() if name not in earlier.functions)

@@ -1,7 +1,7 @@
-"""Operations on values without a size (see `values`): what `Structure` is to values of a configuration.
+"""Operations on values of any size (`unsized_values`), as `Structure` has them for values of a configuration.
 
-A member of a sort is a term of a sort that Z3 knows nothing of but equality; of an ordered sort it is a number from 0
-to the size. A value of any type without sequences, vectors and sets is made of scalars, over which is quantified.
+A member is a term of an uninterpreted sort; of an ordered sort, a number below the size. Quantifiers range over the
+scalars of a value, which may contain no sequences, vectors or sets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from elrcheck.proof.z3_algebra import Z3Algebra, formula
 
 
 class AnySizeAlgebra(Z3Algebra):
-    """Z3 terms; equal terms are the same, so that what a step leaves alone is seen to be."""
+    """Z3 terms, simplified where two are identical, so that unchanged parts of a state stay visible."""
 
     def ite(self, c: Any, a: Any, b: Any) -> Any:
         return a if identity(a) == identity(b) else super().ite(c, a, b)
@@ -44,7 +44,7 @@ class AnySizeAlgebra(Z3Algebra):
 
 
 class AnySizeStructure(Structure):
-    """Values of types whose sizes are arbitrary. scope: the variables that are bound where a value is used."""
+    """Values of types of arbitrary sizes. scope: the bound variables and definitions."""
 
     alg: AnySizeAlgebra
 
@@ -56,7 +56,7 @@ class AnySizeStructure(Structure):
     # ------------------------------------------------------------------------- sorts
 
     def sort_of(self, ty: Ty) -> Any:
-        """Return the sort of a scalar's terms."""
+        """Return the solver's sort for a scalar type."""
         match ty.kind:
             case "bool":
                 return z3.BoolSort()
@@ -77,13 +77,13 @@ class AnySizeStructure(Structure):
         return member if ty.kind != "member" or ty.ordered else self.scope.place(self.sort_of(ty), member)
 
     def listing(self, ty: Ty) -> Elements:
-        """Return every member of a sort in its order."""
+        """Return the sequence of all members of a sort in its order."""
         return Elements(self.sizes.count(ty), lambda index: self.member_at(ty, index), True)
 
     # ------------------------------------------------------------------------- elements of sets, keys of maps
 
     def scalars(self, ty: Ty) -> list[Any]:
-        """Return the sorts of the scalars that a value is made of."""
+        """Return the solver's sorts for the scalars of a type; raise ModelError if it contains sets or sequences."""
         match ty.kind:
             case "opt":
                 return [z3.BoolSort(), *self.scalars(ty.elem)]
@@ -96,7 +96,7 @@ class AnySizeStructure(Structure):
         )
 
     def made_of(self, terms: Iterator[Any], ty: Ty) -> Any:
-        """Return a value of its scalars."""
+        """Return the value with these scalars."""
         match ty.kind:
             case "opt":
                 return (next(terms), self.made_of(terms, ty.elem))
@@ -106,7 +106,7 @@ class AnySizeStructure(Structure):
                 return next(terms)
 
     def terms(self, value: Any, ty: Ty) -> Iterator[Any]:
-        """Yield the scalars of a value; equal values have equal ones, since those of None are blank."""
+        """Yield the scalars of a value; those of None are blank, so equal values have equal scalars."""
         match ty.kind:
             case "opt":
                 present, held = value
@@ -121,11 +121,11 @@ class AnySizeStructure(Structure):
                 yield self.alg.term(self.as_member(value, ty))
 
     def as_member(self, value: Any, ty: Ty) -> Any:
-        """Return a member that the source names by its number as a term."""
+        """Return a member as a term, also if the source names it by its number."""
         return self.member_at(ty, value) if ty.kind == "member" and isinstance(value, int) else value
 
     def within(self, value: Any, ty: Ty) -> Any:
-        """Return what the type says of a value: the ranges of its numbers, lengths and enums."""
+        """Return the formula that a value is of its type: the ranges of its numbers, lengths and enums."""
         alg = self.alg
         match ty.kind:
             case "nat" | "enum" | "member":
@@ -163,7 +163,7 @@ class AnySizeStructure(Structure):
                 return ty.lo, self.sizes.limit(ty.hi)
 
     def within_always(self, ty: Ty) -> bool:
-        """Return whether all values that scalars can make are of the type."""
+        """Return whether every combination of scalars is a value of the type."""
         match ty.kind:
             case "record":
                 return all(self.within_always(part) for part in ty.fields.values())
@@ -178,7 +178,7 @@ class AnySizeStructure(Structure):
     # ------------------------------------------------------------------------- quantifiers
 
     def every_scalar(self, ty: Ty, holds: Callable[[Any], Any], *, typed: bool = True, some: bool = False) -> Any:
-        """Return whether all values of a type, or some, satisfy a condition. typed: only those within the type."""
+        """Return the formula that all values of a type, or some, satisfy a condition. typed: only values within it."""
         alg = self.alg
         with self.scope.variables(self.scalars(ty)) as bound:
             value = self.made_of(iter(bound), ty)
@@ -198,7 +198,7 @@ class AnySizeStructure(Structure):
         return self.alg.and_([self.alg.cmp("le", begin, index), self.alg.cmp("lt", index, end)])
 
     def for_all_below(self, end: Any, holds: Callable[[Any], Any], begin: Any = 0, *, some: bool = False) -> Any:
-        """Return whether all numbers, or some, from one to below another satisfy a condition."""
+        """Return the formula that all numbers from `begin` to below `end`, or some, satisfy a condition."""
         alg = self.alg
         if isinstance(end, int) and isinstance(begin, int):
             parts = [holds(index) for index in range(begin, end)]
@@ -306,7 +306,7 @@ class AnySizeStructure(Structure):
                 return alg.cmp("eq", self.as_member(a, ty), self.as_member(b, ty))
 
     def member(self, element: Any, members: Any, ty: Ty) -> Any:
-        """Return whether a set has an element. Of a sort, all values are members; of a number, only those in range."""
+        """Return the formula that a set has an element."""
         return members(self.as_member(element, ty))
 
     def subset(self, small: Members, large: Members, elem: Ty) -> Any:

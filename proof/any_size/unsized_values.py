@@ -1,7 +1,7 @@
-"""Values without a size: a vector or a map is a function, a set a predicate, a sequence a length and a function.
+"""Values of any size: a vector or map is a function, a set a predicate, a sequence a length and a function.
 
 Scalars are Python constants or Z3 terms. An optional is a pair (present, value), a record a dictionary, as in the
-structural evaluator. What a function gives for an argument is computed once.
+structural evaluator.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Extent: TypeAlias = Literal["none", "all", "some"]
-"""What is known of a set without a solver: that it has no members, that it has all of its type, or nothing."""
+"""Whether a set is known to be empty, or to have all values of its type; `some` if neither is known."""
 
 
 def identity(value: Any) -> Hashable:
-    """Return a key that equal scalars have in common; terms are shared by Z3, so their number is one."""
+    """Return a key that is the same for identical values; Z3 shares terms, so the id of a term is one."""
     if isinstance(value, dict):
         return tuple(identity(part) for part in value.values())
     if isinstance(value, tuple):
@@ -23,7 +23,7 @@ def identity(value: Any) -> Hashable:
 
 
 class ComputedOnce:
-    """A function that is computed once for each argument."""
+    """A function that computes its value once for each argument."""
 
     def __init__(self, at: Callable[[Any], Any]) -> None:
         self._at = at
@@ -31,13 +31,13 @@ class ComputedOnce:
 
     def __call__(self, index: Any) -> Any:
         key = identity(index)
-        if key not in self._computed:  # the index is kept with the value: Z3 gives its number to another term else
+        if key not in self._computed:  # the entry holds the index, so that Z3 does not reuse its id
             self._computed[key] = (index, self._at(index))
         return self._computed[key][1]
 
 
 class UnsizedEntries(ComputedOnce):
-    """The entries of a map. outside: the condition on which one was put outside the keys, where none can be read."""
+    """The entries of a map. outside: the condition on which an entry was put outside its keys."""
 
     def __init__(self, at: Callable[[Any], Any], outside: Any) -> None:
         super().__init__(at)
@@ -50,10 +50,7 @@ def put_outside(entries: ComputedOnce) -> Any:
 
 
 class Members(ComputedOnce):
-    """A set, as the predicate that its members satisfy.
-
-    choice: of a set that is one of two, the condition, and the two; its size is then that of one of them.
-    """
+    """A set, as the predicate of its members. choice: (condition, a, b) for the set that is a if it holds, else b."""
 
     def __init__(
         self, holds: Callable[[Any], Any], extent: Extent = "some", choice: tuple[Any, Members, Members] | None = None
@@ -63,10 +60,7 @@ class Members(ComputedOnce):
 
 
 class Sequence(NamedTuple):
-    """at: the element at an index; what it says from the length on means nothing.
-
-    listing: the sequence has every member of its sort once.
-    """
+    """A sequence. at: the element at an index below the length; listing: it has every member of its sort once."""
 
     length: Any
     at: Callable[[Any], Any]
