@@ -1,9 +1,9 @@
-"""Scalar algebras: what the structural evaluator needs to know about booleans, numbers and sets.
+"""Scalar algebras: the operations on booleans, numbers and sets that the structural evaluator needs.
 
-An algebra supplies operations on its own terms (upper-case methods and `s_*` for sets, whose members are
-positions among the values of their type); this base class folds Python constants before it is asked, so
-configuration constants, unrolled indices and unchanged parts vanish in every reading alike. Optionals are
-numbers with -1 for None, enum values are positions.
+An algebra supplies operations on its own terms (upper-case methods, and `s_*` for sets, whose members are positions
+among the values of their type). This base class folds Python constants first, so constants of the configuration,
+unrolled indices and unchanged parts vanish in every reading alike. Optionals are numbers with -1 for None, enum values
+are positions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Members = TypeVar("Members")
 """A set."""
 
 PACKED = 7
-"""The most possible members of a set that is packed into one number: more would need lanes of more than 8 bits."""
+"""Most possible members of a set that is packed into one number; more would need lanes of more than 8 bits."""
 
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -101,7 +101,7 @@ class Algebra(Generic[Symbol, Members]):
         if a is b or (isinstance(a, int) and isinstance(b, int) and type(a) is type(b) and a == b):
             return a
         if isinstance(a, bool) or isinstance(b, bool):
-            # Both alternatives have the same type, so beside a boolean stands another truth.
+            # Both alternatives have the same type, so the other one is a truth, too.
             return self.or_([self.and_([c, a]), self.and_([self.not_(c), b])])  # type: ignore[list-item]
         return self.ITE(c, a, b)
 
@@ -129,13 +129,13 @@ class Algebra(Generic[Symbol, Members]):
         return self.SUB(a, b)
 
     def div(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
-        """The quotient, rounded down. The divisor is positive."""
+        """Return the quotient, rounded down, for a positive divisor."""
         if isinstance(a, int) and isinstance(b, int):
             return a // b
         return a if isinstance(b, int) and b == 1 else self.DIV(a, b)
 
     def mod(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
-        """What a division leaves, from 0 to the divisor - 1. The divisor is positive."""
+        """Return the remainder, from 0 to divisor - 1, for a positive divisor."""
         if isinstance(a, int) and isinstance(b, int):
             return a % b
         return 0 if isinstance(b, int) and b == 1 else self.MOD(a, b)
@@ -143,7 +143,7 @@ class Algebra(Generic[Symbol, Members]):
     # -- sets
 
     def s_const(self, members: Iterable[int], size: int) -> Members:
-        """The set with these members; size: how many values the type of the members has."""
+        """Return the set with these members. size: the number of values of the type of the members."""
         raise NotImplementedError
 
     def s_from(self, flags: Sequence[Symbol | bool]) -> Members:

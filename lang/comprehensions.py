@@ -1,6 +1,6 @@
-"""Quantifiers and comprehensions over a scalar algebra: each is unrolled over the possible elements of its domain.
+"""Quantifiers and comprehensions over a scalar algebra, unrolled over the possible elements of their domains.
 
-A part of the structural evaluator (`elrcheck.lang.evaluate`), which computes the expressions inside.
+The base class of the structural evaluator (`elrcheck.lang.evaluate`), which computes the expressions inside.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from elrcheck.lang.tree import Collecting, children
 from elrcheck.lang.types import INT, Ty
 
 Env: TypeAlias = dict[str, Any]
-"""Local names with their values; the states and the memo are under names that no local can have."""
+"""Local names with their values; the states and the memo have names that no local can have."""
 MEMO = "$memo"
 
 
 class Comprehensions(ABC):
-    """What an evaluator does with binders, under one configuration and one algebra."""
+    """Evaluates binders under one configuration and one algebra."""
 
     backend = "evaluator"
     config: ModelConfig
@@ -40,7 +40,8 @@ class Comprehensions(ABC):
         return {**env, name: value, MEMO: {}}
 
     def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
-        """Yield (in the domain and the condition holds, value, environment) for each possible element."""
+        """Yield (holds, value, environment) for each possible element. holds: it is in the domain and satisfies the
+        condition."""
         alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
         items: Iterator[tuple[Any, Any]]
         if e.over == "set":
@@ -58,7 +59,7 @@ class Comprehensions(ABC):
                 yield holds, element, inner
 
     def _numbers(self, e: Comprehension, end: Any, env: Env) -> Iterator[tuple[Any, Any]]:
-        """Yield (is in the range, number) for each number that may be in a range."""
+        """Yield (is in the range, number) for each number that may be in a range; ModelError if it has no limit."""
         begin: Any = 0 if e.begin is None else self.ev(e.begin, env)
         try:
             least = begin if e.begin is None or isinstance(begin, int) else self.least(e.begin)
@@ -74,7 +75,7 @@ class Comprehensions(ABC):
         return self.structure.lift(getattr(self.config, name), ty)
 
     def most(self, e: Expression) -> int:
-        """Return an upper bound of a number, from its type or its parts; a loop is unrolled that far."""
+        """Return an upper bound of a number, from its type or its parts; loops are unrolled up to it."""
         match e:
             case expr.Constant():
                 return int(e.value)
@@ -141,16 +142,12 @@ class Comprehensions(ABC):
     def collected(self, e: Collecting, env: Env) -> Any:
         alg, structure = self.alg, self.structure
         match e:
-            case expr.Count():
+            case expr.Count() | expr.Total():
                 total: Any = 0
-                for holds, _, _ in self.over(e, env):
-                    total = alg.add(total, alg.ite(holds, 1, 0))
-                return total
-            case expr.Total():
-                sum_: Any = 0
                 for holds, _, inner in self.over(e, env):
-                    sum_ = alg.add(sum_, alg.ite(holds, self.ev(e.body, inner), 0))
-                return sum_
+                    summand = 1 if isinstance(e, expr.Count) else self.ev(e.body, inner)
+                    total = alg.add(total, alg.ite(holds, summand, 0))
+                return total
             case expr.Union():
                 joined = structure.blank(e.ty)
                 for holds, _, inner in self.over(e, env):

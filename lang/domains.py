@@ -1,4 +1,4 @@
-"""The values of a type that has finitely many, under a configuration."""
+"""The values of finite types under a configuration."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from elrcheck.lang.types import Ty, type_of
 
 T = TypeVar("T")
 MOST = 1 << 16
-"""The most values that are listed."""
+"""Most values of a type that are listed."""
 
 
 def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:
-    """Return all plain values of a type in ascending order; ModelError if there are too many, or no end of them."""
+    """Return all plain values of a type in ascending order; ModelError if they are more than MOST, or infinite."""
     match ty.kind:
         case "bool":
             return [False, True]
@@ -52,15 +52,15 @@ def every(c: ModelConfig, kind: type[T]) -> Sequence[T]: ...
 @overload
 def every(c: ModelConfig, kind: Any) -> Sequence[Any]: ...
 def every(c: ModelConfig, kind: Any) -> Sequence[Any]:
-    """All values of a finite type, in ascending order: `for v in every(c, Vote)`, `frozenset(every(c, Vote))`.
+    """Return all values of a finite type in ascending order: `for v in every(c, Vote)`, `frozenset(every(c, Vote))`.
 
-    `every(c, frozenset[Node])` is all subsets. ModelError for a type without end.
+    `every(c, frozenset[Node])` is all subsets. Raise ModelError for an infinite type.
     """
     return domain(type_of(kind), c)
 
 
 def size_of(ty: Ty, config: ModelConfig) -> int:
-    """Return how many members a sort has."""
+    """Return the number of members of a sort."""
     return int(getattr(config, ty.size)) if isinstance(ty.size, str) else int(ty.size or 0)
 
 
@@ -71,12 +71,12 @@ def _demand_few(ty: Ty, count: float) -> None:
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
-    """Return plain values of one finite type in ascending order: that in which `domain` lists them."""
+    """Sort plain values of one finite type in the order of `domain`."""
     return sorted(values, key=_rank)
 
 
 def key_text(key: Any) -> str:
-    """The short form of a key of a map inside a path, without spaces: BUSY, (1,0), (sender=0,round=2), {0,1}."""
+    """Format a key of a map for a path, without spaces: BUSY, (1,0), (sender=0,round=2), {0,1}."""
     if key is None:
         return "none"
     if isinstance(key, bool):
@@ -94,7 +94,7 @@ def key_text(key: Any) -> str:
 
 
 def _rank(value: Any) -> Any:
-    """Return what a value is compared by; an absent optional comes first."""
+    """Return the sort key of a value; None comes first."""
     if value is None:
         return -1
     if isinstance(value, enum.Enum):

@@ -1,16 +1,14 @@
 """The structural evaluator: runs the IR over a scalar algebra.
 
-Idea: records become dictionaries, vectors lists of one value for each index, sequences a pair
-(length, slots); quantifiers, comprehensions and calls are unrolled. What is left are booleans,
-numbers and sets, and only those are handed to the algebra. The compiled kernel (a
-hash-consed graph), the solver (Z3 terms) and the plain evaluator (Python values) are three algebras
-under this one reading, so they cannot disagree about the structure.
+Idea: records become dictionaries, vectors lists with one value for each index, sequences pairs (length, slots);
+quantifiers, comprehensions and calls are unrolled. Booleans, numbers and sets remain, and only these are passed to the
+algebra. The compiled kernel (a hash-consed graph), the solver (Z3 terms) and the plain evaluator (Python values) are
+three algebras under this one reading, so they cannot disagree about the structure.
 
-Kept invariant: values are canonical. Slots behind the end of a sequence hold the blank value of the
-element type, so equal model values are equal slot by slot.
+Invariant: values are canonical. Slots behind the end of a sequence hold the blank value of the element type, so equal
+model values are equal slot by slot.
 
-Cost: the unrolled size, members^depth of nested quantifiers; shared nodes are evaluated once for
-each binding environment.
+Cost: the unrolled size, members^depth of nested quantifiers; shared nodes are evaluated once for each environment.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ STATES = "$states"
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """An action evaluated on a state: named guards in source order, and the next state's fields."""
+    """An action evaluated on a state: guards by name in source order, and the fields of the next state."""
 
     guards: tuple[tuple[str, Any], ...]
     fields: Mapping[str, Any]
@@ -51,7 +49,7 @@ class Evaluator(Comprehensions):
     # ------------------------------------------------------------------------- functions
 
     def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
-        """Return the value of an operator. `states`: one mapping of fields for each state parameter."""
+        """Return the value of an operator. states: one mapping of fields for each state parameter."""
         env: Env = {STATES: states, MEMO: {}, **args}
         guards, value = self._block(fn.body, env, fn.ret)
         assert not guards, f"{fn.name} is an operator and has a guard"
@@ -93,7 +91,7 @@ class Evaluator(Comprehensions):
         return guards, self.structure.ite(c, a, b, ty)
 
     def under(self, holds: Any, env: Env) -> Env:
-        """Return the environment behind a guard; a reading may use that the guard holds there."""
+        """Return the environment behind a guard; a subclass may use that the guard holds there."""
         return env
 
     def named(self, env: Env, name: str, value: Any, ty: Ty) -> Env:
@@ -103,7 +101,7 @@ class Evaluator(Comprehensions):
     # ------------------------------------------------------------------------- expressions
 
     def ev(self, e: Expression, env: Env) -> Any:
-        """Return the value of an expression, computed once for each environment. A lookup costs less than the memo."""
+        """Return the value of an expression, computed once for each environment. Lookups are cheaper than the memo."""
         if type(e) is Variable:
             return env[e.name]
         if type(e) is Field:
@@ -117,7 +115,7 @@ class Evaluator(Comprehensions):
         return entry[0]
 
     def _value(self, e: Expression, env: Env) -> Any:
-        """Evaluate an expression. The most frequent nodes come first, because a `match` asks from the top."""
+        """Evaluate an expression. The most frequent nodes come first, because `match` tries the cases in order."""
         match e:
             case TruthExpr():
                 return self._truth(e, env)
@@ -215,7 +213,7 @@ class Evaluator(Comprehensions):
                 return
 
     def element(self, e: expr.Get, env: Env) -> Any:
-        """Return an optional as its element."""
+        """Return the element of an optional."""
         return self.structure.held(self.ev(e.value, env), e.value.ty)
 
     def _call(self, e: expr.Call, env: Env) -> Any:

@@ -1,7 +1,7 @@
 """The expressions of the IR: one frozen dataclass for each kind of node, as in Python's `ast`.
 
-Operators, calls, binders and local names are kept as in the source. Nodes are compared by identity. A
-back end processes an `Expression` with `match`; `elrcheck.lang.tree` has the helpers they share.
+Operators, calls, binders and local names stay as in the source. Nodes are compared by identity. A back end processes
+an `Expression` with `match`; `elrcheck.lang.tree` has the helpers that back ends share.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from elrcheck.lang.node import Expr, SetExpr, TruthExpr
 from elrcheck.lang.types import BOOL, INT, Ty
 
 Moment: TypeAlias = Literal["now", "next"]
-"""Which state of a step an expression reads: the one before it, or the one after it."""
+"""The state of a step that an expression reads: before the step, or after it."""
 Order: TypeAlias = Literal["lt", "le", "gt", "ge"]
 Operator: TypeAlias = Literal["add", "sub", "div", "mod", "min", "max"]
 SetOperator: TypeAlias = Literal["union", "inter", "diff"]
@@ -35,7 +35,7 @@ class ConfigField(Expr):
 
 
 class WholeConfig(Expr):
-    """The whole configuration, which can only be passed to operators: no back end has a value for it."""
+    """The whole configuration, which can only be passed to operators; no back end has a value for it."""
 
 
 class EnumMember(Expr):
@@ -47,14 +47,14 @@ class NoneLiteral(Expr):
 
 
 class WholeSort(SetExpr):
-    """All members of a sort: `range(c.nodes)`, or a property of the configuration that is a set of them.
+    """The set of all members of a sort: `range(c.nodes)`, or a property of the configuration that is annotated so.
 
-    Or all values of another finite type: an enum, `every(c, T)`.
+    Or of all values of another finite type: an enum, `every(c, T)`.
     """
 
 
 class SortList(Expr):
-    """`tuple(range(c.nodes))`: all members of a sort in ascending order."""
+    """`tuple(range(c.nodes))`: the sequence of all members of a sort in ascending order."""
 
 
 class EmptySequence(Expr):
@@ -73,16 +73,13 @@ class StateVariable(Expr):
 
 
 class Some(Expr):
-    """A value where an optional is expected."""
+    """A value used as an optional."""
 
     value: Expression
 
 
 class Get(Expr):
-    """The element of an optional, where the source uses it as one.
-
-    It is only evaluated where the element is present, or its value does not matter.
-    """
+    """The element of an optional. Its value matters only where the element is present."""
 
     value: Expression
 
@@ -152,7 +149,7 @@ class IfElse(Expr):
 
 
 class LetIn(Expr):
-    """The body, with a local name for a value."""
+    """A body with a local name for a value."""
 
     name: str
     value: Expression
@@ -160,7 +157,7 @@ class LetIn(Expr):
 
 
 class Call(Expr):
-    """An operator of the model. states: what is passed for each of its state parameters."""
+    """A call of an operator of the model. states: the arguments for its state parameters."""
 
     function: str
     states: tuple[Moment, ...]
@@ -321,7 +318,7 @@ class Image(Binder):
 
 
 class Union(Binder):
-    """`frozenset(x for y in set if condition for x in ..)`: the union of the sets that the body is."""
+    """`frozenset(x for y in set if condition for x in ..)`: the union of the sets that the body yields."""
 
     body: Expression
 

@@ -1,11 +1,9 @@
-"""Fairness: the steps that eventually happen, as liveness properties assume.
+"""Fairness: the assumptions of liveness properties about which steps eventually happen.
 
-Weak fairness: a step that stays enabled for ever is eventually taken. Strong fairness: a step that is
-enabled again and again is eventually taken. Both apply to each choice of parameters separately, so that a step
-of one member does not stand in for another's. Steps that change nothing (stuttering) do not count.
-
-All other steps may never happen. An action declares its fairness and why: `@action(fairness=Fair(..))` or
-`Unfair(..)`.
+Weak fairness: a step that stays enabled for ever is eventually taken. Strong fairness: a step that is enabled again and
+again is eventually taken. Both apply to each choice of parameters separately, so a step of one member does not stand
+for another's. Steps that change nothing (stuttering) do not count. An action declares its fairness, with the reason:
+`@action(fairness=Fair(..))` or `Unfair(..)`; a step without fairness may never happen.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from elrcheck.lang.plain import Label
 
 
 def fair_actions(actions: Iterable[Fn]) -> dict[str, Fair]:
-    """The fair actions, by name."""
+    """Return the fairness of each fair action, by name."""
     return {fn.name: fn.marks.fairness for fn in actions if isinstance(fn.marks.fairness, Fair)}
 
 

@@ -1,8 +1,8 @@
 """The named guards of an action, and the action with one of its guards removed.
 
-`without_guard` changes both readings of an action in the same way: the IR loses the `Require` node,
-and the plain function is recompiled from its source without that statement. A trace found in the
-one can therefore be replayed in the other, and no global state changes.
+`without_guard` changes both readings of an action in the same way: the IR loses the `Require` node, and the plain
+function is recompiled from its source without that statement. So a trace of one can be replayed in the other, and no
+global state changes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def guards_of_state(fn: Fn) -> tuple[str, ...]:
 
 
 def _of_state(block: Block, locals_: frozenset[str]) -> Iterator[str]:
-    """locals_: names whose values are from the state."""
+    """Yield the guards of a block that read the state. locals_: names whose values depend on it."""
     match block:
         case Let(name=name, value=value, rest=rest):
             yield from _of_state(rest, locals_ | {name} if _reads(value, locals_) else locals_)
@@ -77,7 +77,7 @@ def _body(block: Block, name: str) -> Block:
 
 
 class _GuardRemover(ast.NodeTransformer):
-    """Leaves out the `require` statements of one name."""
+    """Removes the `require` statements of one name."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""What a proof by induction knows of a model beside its lemmas; every function is an operator of the model."""
+"""What a model declares for proofs by induction beside its lemmas. Every function is an operator of the model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Operator: TypeAlias = Callable[..., Any]
 
 @dataclass(frozen=True, eq=False)
 class RunHistory:
-    """What a proof remembers of a run, which no state has.
+    """A history of a run, which a proof adds to the state.
 
-    record: its type, each field of which is a set. at_first: its value in an initial state; after: that after a step,
-    of both states and the history before it. lemmas: about a state and the history.
+    record: its type, whose fields are sets. at_first: returns its value in an initial state; after: its value after a
+    step, from both states and the history before. lemmas: about a state and the history.
     """
 
     record: type
@@ -37,12 +37,12 @@ def _none(config: Any) -> Mapping[str, Operator]:
 
 @dataclass(frozen=True, eq=False)
 class Induction:
-    """What the proof of a model adds to its lemmas; nothing, by default.
+    """What proofs of a model use beside its lemmas.
 
-    assumptions: about steps, made by every proof; named: those that `prove --assume` names. allowed: steps that an
-    assumption must not exclude; possible: steps and states that nothing may exclude. actions: those that take each of
-    these steps, by default all. conditions: in a configuration, what a property, by its id, needs to hold beside the
-    lemmas. arbitrary: fields of the configuration that are any number in a proof for all sizes, with the least one.
+    assumptions: on steps, made by every proof; named: those of `prove --assume`, by name. allowed: steps that an
+    assumption must not exclude; possible: steps and states that nothing may exclude. actions: the actions that may take
+    each of these steps, by default all. conditions: for a configuration, the condition under which the lemmas imply a
+    property, by its id. arbitrary: field of the configuration -> least value, in proofs for all sizes.
     """
 
     history: RunHistory | None = None

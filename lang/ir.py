@@ -1,9 +1,9 @@
-"""The typed intermediate representation of a model: what a function is, and the blocks of its body.
+"""The typed intermediate representation of a model: functions, and the blocks of their bodies.
 
-The IR keeps what a reader of the source would recognise: operator names, calls, binders, local
-names, docstrings, named guards. Back ends that need less (the kernel and Z3) unroll it through
-`elrcheck.lang.evaluate`; the TLA+ printer prints it nearly one to one. Its expressions are in
-`elrcheck.lang.expr`, which is imported when the first function is compiled: many commands compile none.
+The IR preserves what a reader of the source recognises: operator names, calls, binders, local names, docstrings, named
+guards. The kernel and Z3 unroll it through `elrcheck.lang.evaluate`; the TLA+ printer prints it nearly one to one. Its
+expressions are in `elrcheck.lang.expr`, which is imported when the first function is compiled: many commands compile
+none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class StateView:
     """A whole state as an expression: one expression for each state variable.
 
-    moment: the state it came from; pristine: nothing has been replaced yet.
+    moment: the state that it was built from; pristine: no field has been replaced.
     """
 
     moment: Moment
@@ -71,7 +71,7 @@ SIGNATURE = ("params", "states", "has_config", "ret")
 
 
 def _nothing() -> Block:
-    """The body of a function that has none."""
+    """Return the body of a function that has none."""
     from elrcheck.lang.expr import NoneLiteral
 
     return Ret(NoneLiteral(NONE))
@@ -93,9 +93,9 @@ class Later(Protocol):
 class Fn:
     """A compiled function of the model.
 
-    params: the value parameters, without configuration and states; states: names of its state
-    parameters (none, one, or two for a predicate on steps). marks: what an action says of itself.
-    What follows the marks may be compiled when it is first used (`uncompiled`).
+    params: the value parameters, without configuration and states; states: names of its state parameters (none, one,
+    or two for a predicate on steps). marks: metadata of an action. The fields after the marks may be compiled on first
+    use (`uncompiled`).
     """
 
     name: str
@@ -113,18 +113,18 @@ class Fn:
     ret: Ty = field(default_factory=lambda: NONE)
     body: Block = field(default_factory=lambda: _nothing())
     guards: tuple[str, ...] | None = field(default=None, init=False)
-    """Its guard names, if they are known without its body; a changed copy computes them."""
+    """The guard names, if known without the body; a changed copy computes them."""
 
     @classmethod
     def uncompiled(cls, later: Later, **attributes: Any) -> Fn:
-        """Return a function that `later` compiles. attributes: those up to the marks."""
+        """Return a function that `later` compiles. attributes: the fields up to the marks."""
         fn = cls.__new__(cls)
         fn.__dict__.update(attributes)
         fn.__dict__[LATER] = later
         return fn
 
     def __getattr__(self, name: str) -> Any:
-        """Called for an attribute that is not there yet."""
+        """Compile the signature or the body on first use."""
         later = self.__dict__.get(LATER)
         if later is not None and name in SIGNATURE:
             later.sign(self)
@@ -141,7 +141,7 @@ class Fn:
 
     @property
     def place(self) -> str:
-        """`folder/file.py:line` relative to the package; the whole path of a file outside it."""
+        """`folder/file.py:line`, relative to the package; the whole path for a file outside it."""
         package, file = Path(__file__).resolve().parent.parent, Path(self.file).resolve()
         path = file.relative_to(package) if file.is_relative_to(package) else file
         return f"{path.as_posix()}:{self.line}"

@@ -1,6 +1,6 @@
 """Collects the parts of a model from its modules and compiles them.
 
-A `ProtocolModel` says what the parts are; a file that declares one is a model that commands take::
+A `ProtocolModel` names the parts. Commands take a file that declares one::
 
     MODEL = ProtocolModel(State, Config, scopes={"five": {"rms": 5}})
 """
@@ -51,21 +51,21 @@ class Model:
     fns: Mapping[str, Fn]
     induction: Induction = field(default_factory=Induction, compare=False)
     origin: str = field(default="", init=False)
-    """A digest of what the model was read from, or of what it says: a changed copy has none."""
+    """A digest of the sources or the contents of the model; empty for a changed copy."""
 
     def read_from(self, origin: str) -> Model:
-        """This model, with its origin."""
+        """Set the origin; return this model."""
         object.__setattr__(self, "origin", origin)
         return self
 
     @property
     def checks(self) -> tuple[Fn, ...]:
-        """What a search decides of states and steps: the safety properties and the witnesses."""
+        """The properties that a search decides on states and steps: safety properties and witnesses."""
         return (*self.always, *self.sometimes)
 
     @property
     def properties(self) -> tuple[Fn, ...]:
-        """All of them: safety, witnesses and liveness."""
+        """All properties: safety, witnesses and liveness."""
         return (*self.checks, *self.leads_to)
 
     @property
@@ -83,7 +83,7 @@ class Model:
 
     @property
     def sorts(self) -> dict[str, Ty]:
-        """The sorts whose members are in a state or an argument of an action or of @init, by name."""
+        """The sorts whose members occur in a state, or in an argument of an action or of @init, by name."""
         return sorts_in(self.state_ty, *(ty for fn in (self.init, *self.actions) for _, ty in fn.params))
 
     @property
@@ -93,12 +93,12 @@ class Model:
 
     @property
     def sizes(self) -> frozenset[str]:
-        """The fields of the configuration that say how many members a sort has."""
+        """The fields of the configuration that are sizes of sorts."""
         return frozenset(ty.size for ty in self.sorts.values() if isinstance(ty.size, str))
 
     @property
     def divisors(self) -> frozenset[str]:
-        """The fields of the configuration that numbers are divided by, which have to be positive."""
+        """The fields of the configuration that are divisors, and so must be positive."""
         nodes = (node for fn in self.fns.values() for node in fn_nodes(fn))
         divided = (node.right for node in nodes if isinstance(node, Arithmetic) and node.op in ("div", "mod"))
         return frozenset(divisor.name for divisor in divided if isinstance(divisor, ConfigField))
@@ -109,7 +109,7 @@ class Model:
 
 
 class LazyFunctions(Mapping[str, Fn]):
-    """The functions of a model that is compiled as it is used; whoever lists them has all compiled."""
+    """The functions of a model that is compiled on demand; iteration compiles all of them."""
 
     def __init__(self, frontend: Frontend) -> None:
         self._frontend = frontend
@@ -130,7 +130,7 @@ class LazyFunctions(Mapping[str, Fn]):
 
 
 def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False) -> Model:
-    """Compile the decorated functions of the modules; ModelError names the place of a mistake.
+    """Compile the decorated functions of the modules; raise ModelError with the place of a mistake.
 
     lazily: see `Frontend`.
     """
@@ -184,7 +184,7 @@ def by_number(ident: str) -> tuple[int, str]:
 
 
 def _true_everywhere() -> Fn:
-    """The bound of a model that has none: every state is searched."""
+    """Return the bound of a model that has none."""
     from elrcheck.lang.expr import Constant
 
     def Bound(c: ModelConfig, s: object) -> bool:
@@ -208,9 +208,9 @@ def _true_everywhere() -> Fn:
 
 
 def _demand_fitting(frontend: Frontend, function: Callable[..., Any], lazily: bool) -> None:
-    """Require that each case of a dispatching operator takes its record; a lazy load has been checked.
+    """Require that each case of a dispatching operator takes its record; a lazy load has been checked before.
 
-    Either load meets the cases here, so that both have all functions in the same order.
+    Both kinds of load compile the cases here, so their functions have the same order.
     """
     choice = dispatch_of(function)
     for kind in choice.cases:
@@ -223,7 +223,7 @@ def _demand_fitting(frontend: Frontend, function: Callable[..., Any], lazily: bo
 
 
 def _check_ids(properties: Iterable[Fn]) -> None:
-    """Ids are a letter or two, a dash and a number; no two properties have the same."""
+    """Require that ids are letters, a dash and a number, and that no two properties share one."""
     by_ident: dict[str, Fn] = {}
     for fn in properties:
         if not IDENT.fullmatch(fn.ident):
@@ -236,7 +236,7 @@ def _check_ids(properties: Iterable[Fn]) -> None:
 
 
 def demand_documents(model: Model) -> None:
-    """Require a docstring on every listed function; ModelError names the first one without."""
+    """Raise ModelError for the first action or property without a docstring."""
     for fn in (*model.actions, *model.properties):
         if not fn.doc:
             raise _error(
@@ -247,9 +247,9 @@ def demand_documents(model: Model) -> None:
 
 
 def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleType], registry: str) -> None:
-    """Require that every file below a folder with a function of these kinds is one of the modules.
+    """Raise ModelError for the first function of these kinds below a folder whose file is not one of the modules.
 
-    registry: the place where the modules are listed. ModelError names the first function left out.
+    registry: the place where the modules are listed.
     """
     listed = {Path(str(module.__file__)).resolve() for module in modules}
     mark = re.compile(rf"^@({'|'.join(kinds)})\b")
@@ -267,7 +267,7 @@ def _error(fn: Fn, message: str, help: str) -> ModelError:
 
 
 def _demand_different_names(module: ModuleType) -> None:
-    """Require that no decorated function is replaced by a later one of its name, so that nothing checks it."""
+    """Require that no later function of the same name replaces a decorated one, which nothing would check then."""
     file, lines = str(module.__file__), dict[str, int]()
     for node in ast.parse(Path(file).read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.FunctionDef):
@@ -279,7 +279,7 @@ def _demand_different_names(module: ModuleType) -> None:
 
 
 def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
-    """Decorated functions defined in the module itself, in source order."""
+    """Return the decorated functions that the module itself defines, in source order."""
     own = [
         value
         for value in vars(module).values()
@@ -291,7 +291,7 @@ def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
 Settings: TypeAlias = Mapping[str, bool | int | Any]
 """Values of fields of the configuration, by name; an enum by its member."""
 DEFAULT = "default"
-"""The scope in which the configuration has the defaults of its fields."""
+"""The scope in which every field of the configuration has its default."""
 
 
 @dataclass(frozen=True)
@@ -299,8 +299,8 @@ class ProtocolModel:
     """A protocol as one declared object.
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
-    the one that defines the state. variants, scopes: named settings; a scope wins over a variant. Scopes may also be
-    a folder of TOML files. induction: what a proof adds to the lemmas. suites: a folder of suite files.
+    the one that defines the state. variants, scopes: named settings; a scope overrides a variant. Scopes may also be a
+    folder of TOML files. induction: see `Induction`. suites: a folder of suite files.
     """
 
     state: type
@@ -339,7 +339,7 @@ class ProtocolModel:
                         raise ModelError(f"{what} `{name}`: `{key}` is of the type {kind}, not {value!r}")
 
     def load(self) -> Model:
-        """Compile the model; ModelError names the place of a mistake."""
+        """Compile the model; raise ModelError with the place of a mistake."""
         modules = self.modules or (sys.modules[self.state.__module__],)
         for module in modules:
             _demand_different_names(module)
@@ -352,7 +352,7 @@ class ProtocolModel:
 def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
     """Return the initial state for each choice of the parameters of @init that its guards admit, in order.
 
-    Two choices may give the same state. ModelError if the guards refuse every choice.
+    Two choices may give the same state. Raise ModelError if the guards refuse every choice.
     """
     states = []
     for args in instances(model.init, config):
@@ -364,7 +364,7 @@ def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
 
 
 def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[object, ...]]:
-    """Every choice of the parameters of an action or a property, in lexicographic order; ModelError for too many."""
+    """Return every choice of the parameters of a function, in lexicographic order; ModelError if they are too many."""
     try:
         domains = [domain(ty, config) for _, ty in fn.params]
     except ModelError as fault:

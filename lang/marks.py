@@ -1,7 +1,7 @@
 """Metadata of an action: the message it represents, its fairness, and the events and operations it models.
 
-These are the arguments of `@action(..)`; no engine needs them to compute successors. The language knows no
-protocol: parties, events and what-if operations are plain names here, and tests define the valid ones.
+These are the arguments of `@action(..)`; engines compute successors without them. Parties, events and what-if
+operations are plain names here, and tests define the valid ones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Names = str | tuple[str, ...]
 class Message:
     """The action is a message in a sequence diagram.
 
-    sender, receiver: the parameter with the process, or the capitalised name of another party, such as
-    Controller. lost: the message never arrives; or the name of the parameter that decides it.
+    sender, receiver: the parameter with the process, or the capitalised name of another party, such as Controller.
+    lost: whether the message never arrives, or the name of the parameter that decides it.
     """
 
     sender: str
@@ -28,7 +28,7 @@ class Message:
 
 
 class Strength(enum.Enum):
-    """The strength of a fairness: a step has to be taken if it stays possible like this."""
+    """How a step must stay enabled so that it is eventually taken."""
 
     WEAK = "for ever"
     STRONG = "again and again"
@@ -38,8 +38,8 @@ class Strength(enum.Enum):
 class Fair:
     """The action eventually happens. why: who makes it happen, and the source.
 
-    only: parameter -> value; other choices of it are not fair. when: an operator `(c, s, ..) -> bool`
-    with the action's parameters; where it is false the step is not fair.
+    only: parameter -> value; other choices of it are not fair. when: an operator `(c, s, ..) -> bool` with the
+    action's parameters; the step is fair only where it holds.
     """
 
     why: str
@@ -59,8 +59,8 @@ class Unfair:
 class Marks:
     """All metadata of one action.
 
-    events: the events of `prove --controller` that it models. what_if: the operations of `what-if` that
-    show its effect. because: why it has no event or no operation although it could have one.
+    events: the events of `prove --controller` that it models. what_if: the operations of `what-if` that show its
+    effect. because: the reason that it has no event or no operation although it could have one.
     """
 
     message: Message | None = None
@@ -74,7 +74,7 @@ NO_MARKS = Marks()
 
 
 def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
-    """Describe the first mistake in the marks of an action, given the kinds of its parameters' types."""
+    """Describe the first mistake in the marks of an action; None if there is none. parameters: name -> kind of type."""
     if marks.message is not None:
         for end in (marks.message.sender, marks.message.receiver):
             if not end[:1].isupper() and parameters.get(end) != "member":

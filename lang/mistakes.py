@@ -1,7 +1,7 @@
 """Mistakes in model source that Python itself detects, during import or while a rule runs in plain Python.
 
-A syntax error, an undefined name or a misspelt knob of a variant is not found by the language's compiler
-but raises a Python exception. `behind` distinguishes these from errors in elrcheck itself.
+A syntax error, an undefined name or a misspelt knob of a variant raises a Python exception before the language's
+compiler sees it. `behind` distinguishes these from errors in elrcheck itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elrcheck.lang.source import ModelError, error_at
 def behind(
     fault: BaseException, package: Path, folders: Sequence[str], models: Sequence[Path] = ()
 ) -> ModelError | None:
-    """Return the mistake behind an exception if it comes from a file in these folders of the package.
+    """Return the mistake behind an exception if it comes from a file in these folders of the package, else None.
 
     models: folders with models of the user, in which every function is the user's.
     """

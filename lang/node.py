@@ -15,7 +15,7 @@ from elrcheck.lang.types import BOOL, Ty
 class FrozenNode:
     """Makes every subclass a frozen dataclass, whose instances are compared by identity.
 
-    They share these methods: to generate them for each of the many subclasses would take a tenth of a short command.
+    The subclasses share these methods: generating them for each would take a tenth of the time of a short command.
     """
 
     def __init_subclass__(cls) -> None:
@@ -44,21 +44,21 @@ class FrozenNode:
 
 @functools.cache
 def _attributes(kind: type[Any]) -> tuple[tuple[str, ...], Mapping[str, object], int]:
-    """Return the names of the arguments that have positions, the defaults, and the number of all attributes."""
+    """Return the names of the positional arguments, the defaults, and the number of all attributes."""
     every = fields(kind)
     names = tuple(part.name for part in every if part.init and not part.kw_only)
     return names, {part.name: part.default for part in every if part.default is not MISSING}, len(every)
 
 
 class Expr(FrozenNode):
-    """Base class of all nodes. `line` is the source line, `node` the syntax (None if derived)."""
+    """Base class of all nodes. line: in the source; node: the syntax, None if derived."""
 
     ty: Ty
     line: int = field(default=0, kw_only=True)
     node: ast.AST | None = field(default=None, kw_only=True)
 
     def at(self, line: int, node: ast.AST) -> Self:
-        """Attach a source position to the node; a position that it already has is kept."""
+        """Return the node with a source position; it keeps one that it already has."""
         placed = object.__new__(type(self))
         placed.__dict__.update(self.__dict__, line=self.line or line, node=self.node or node)
         return placed

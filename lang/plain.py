@@ -1,7 +1,7 @@
 """The plain reading of a model: its Python functions, called unchanged.
 
-It is the oracle for every other reading: nothing is compiled, packed or fingerprinted. Every trace that an
-engine or a solver finds is replayed in it before it is reported.
+It is the oracle for every other reading: nothing is compiled, packed or fingerprinted. Every trace of an engine or a
+solver is replayed in it before it is reported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Label:
 
 
 class PlainModel:
-    """The model's functions bound to one configuration, without any compiled form."""
+    """The functions of a model under one configuration."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model, self.config = model, config
@@ -35,7 +35,7 @@ class PlainModel:
 
     @cached_property
     def starts(self) -> tuple[Any, ...]:
-        """The initial states, in the order of the choices of @init; one may come more than once."""
+        """The initial states, in the order of the choices of @init; a state may occur more than once."""
         return initial_states(self.model, self.config)
 
     def initial(self) -> Any:
@@ -49,13 +49,13 @@ class PlainModel:
         return bool(fn.source(self.config, *states))
 
     def says(self, fn: Fn, state: object, args: tuple[object, ...] = (), field: str = "") -> bool:
-        """Evaluate a function on a state; optionally return one field of the record it returns."""
+        """Return the truth value of a function on a state, or of one field of the record that it returns."""
         arguments = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
         value = fn.source(*arguments)
         return bool(getattr(value, field) if field else value)
 
     def step(self, state: object, label: Label) -> Any:
-        """The next state; NotEnabled names the guard that refuses."""
+        """Return the next state; raise NotEnabled with the guard that refuses the step."""
         fn = next(a for a in self.model.actions if a.name == label.action)
         return fn.source(self.config, state, *label.args)
 

@@ -1,9 +1,9 @@
 """Queries: single expressions of the modelling language, entered by a user, compiled and evaluated.
 
-A query is parsed and type-checked like the model's source and never executed by Python. Its names are `s`,
-the state; `t`, the state after the next step; `c`, the configuration; and the operators, enums and constants
-of the model. The model itself may use a missing value where nothing depends on it; a query reports it:
-`s.broker[s.partition.leader]` has no value while there is no leader.
+A query is parsed and type-checked like the model's source and never executed by Python. Its names are `s`, the state;
+`t`, the state after the next step; `c`, the configuration; and the operators, enums and constants of the model. The
+model itself may use a missing value where nothing depends on it; a query reports it: `s.broker[s.partition.leader]` has
+no value while there is no leader.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BUILTINS = ("len", "all", "any", "sum", "min", "max", "frozenset", "tuple", "nex
 
 
 class QueryError(Exception):
-    """An error in an expression. begin, end: the characters concerned; meant: names known there."""
+    """An error in an expression. begin, end: the characters concerned; meant: names that are valid there."""
 
     def __init__(self, message: str, begin: int = 0, end: int = 0, word: str = "") -> None:
         super().__init__(message)
@@ -106,7 +106,7 @@ class Asker:
 
 @dataclass(frozen=True)
 class _QueryText:
-    """Stands in for a function's source: an expression entered by a user, of one or more lines."""
+    """The text of a query, in the role of a function's source."""
 
     text: str
 
@@ -114,7 +114,7 @@ class _QueryText:
         return int(getattr(node, "lineno", 1))
 
     def error(self, node: ast.AST, message: str, help: str = "") -> NoReturn:
-        """Report an error as for a model function, without the help, which is about writing functions."""
+        """Raise QueryError at a node; the help is about model functions and is left out."""
         lines = self.text.splitlines(keepends=True)
         at = self.line_of(node) - 1
         above = sum(map(len, lines[:at]))
@@ -129,7 +129,7 @@ class _QueryText:
 
 
 class _CompiledFunctions:
-    """Stands in for the frontend: functions that the model has already compiled."""
+    """The compiled functions of a model, in the role of the frontend."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -149,7 +149,7 @@ class _QueryReader(Expressions):
         self.compiled = compiled
 
     def ex(self, node: ast.expr, env: Env) -> Value:
-        """Read as in the model; a failure without a message becomes an error at the innermost place."""
+        """Read an expression as in a model; a failure without a message becomes an error at the innermost place."""
         try:
             value = super().ex(node, env)
         except QueryError as fault:
@@ -179,7 +179,7 @@ class _QueryReader(Expressions):
 
 
 def _scope(model: Model) -> dict[str, object]:
-    """Operators, properties and what their modules import of the model: enums, records, constants."""
+    """Return the names of a query: operators, properties, and the enums, records and constants of their modules."""
     scope: dict[str, object] = {}
     for fn in model.fns.values():
         for name, value in fn.source.__globals__.items():
@@ -199,10 +199,8 @@ def _config_type(model: Model) -> Ty:
 
 
 class _CarefulEvaluator(Evaluator):
-    """Raise NoValue where the query itself uses a value that does not exist.
-
-    Inside the model's operators the language's rule applies: an irrelevant value may be anything.
-    """
+    """Raises NoValue where the query itself uses a missing value. Inside operators of the model such a value may be
+    anything, as everywhere in the language."""
 
     def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: ConcreteAlgebra) -> None:
         super().__init__(fns, config, algebra)

@@ -1,8 +1,7 @@
 """The names that model source imports: decorators that mark its parts, and a few functions on values.
 
-Nothing here is about the protocol and nothing is registered globally: a decorator only attaches its
-role to the function or class, and `elrcheck.lang.load` collects the roles from the modules it is
-given. Decorated functions are unchanged, so a model runs in plain Python.
+A decorator only attaches its role to the function or class, and `elrcheck.lang.load` collects the roles from the
+modules of a model. Decorated functions are unchanged, so a model runs in plain Python.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class ModelConfig(Protocol):
 
 
 class Conjunction:
-    """The value of `conj`: true when every part is; keeps the parts by name."""
+    """The value of `conj`: its parts by name; true if all of them are."""
 
     __slots__ = ("parts",)
 
@@ -54,32 +53,32 @@ class Conjunction:
 
 
 def require(condition: bool, name: str = "") -> None:
-    """A named guard: the step is possible only if the condition holds."""
+    """Declare a named guard: the step is enabled only if the condition holds; else raise NotEnabled."""
     if not condition:
         raise NotEnabled(name)
 
 
 def conj(**named: bool) -> bool:
-    """A conjunction whose parts have names, so that a broken property can say which one broke."""
+    """Return a conjunction with named parts, so that a violation can name the part that is false."""
     return Conjunction(named)  # type: ignore[return-value]
 
 
 def within(used: Any, limits: Any) -> bool:
-    """Every field of a record is at most the field of the same name of the configuration, by name."""
+    """Return the conjunction that every field of a record is at most the configuration's field of the same name."""
     names = [field.name for field in dataclasses.fields(used)]
     return conj(**{name: getattr(used, name) <= getattr(limits, name) for name in names})
 
 
 def implies(premise: bool, conclusion: bool) -> bool:
-    """Material implication. Both sides are evaluated, as in TLA+ on total operators."""
+    """Return the material implication. Both sides are evaluated, as in TLA+ on total operators."""
     return (not premise) or conclusion
 
 
 class Map(Generic[K, T]):
-    """One value for each value of a finite type, in their order; it is never changed.
+    """An immutable map with one entry for each value of a finite type, in their order.
 
-    `Map({k: 0 for k in Mode})` has all entries, and `put(m, k, 3)` makes one with another value at k. A map to bounded
-    numbers is a bag, for `add`, `remove` and `contents`: it says how many copies there are of each element.
+    `Map({k: 0 for k in Mode})` has all entries; `put(m, k, 3)` returns a map with another value at k. A map to bounded
+    numbers is a bag, for `add`, `remove` and `contents`: its values are the numbers of copies.
     """
 
     __slots__ = ("_entries", "_hash")
@@ -95,11 +94,11 @@ class Map(Generic[K, T]):
         return len(self._entries)
 
     def items(self) -> ItemsView[K, T]:
-        """Each key with its value."""
+        """Return the keys with their values."""
         return self._entries.items()
 
     def with_entry(self, key: K, value: T) -> Map[K, T]:
-        """The map with one entry replaced; KeyError for a key that its type does not have."""
+        """Return the map with one entry replaced; raise KeyError for a key outside its type."""
         if key not in self._entries:
             raise KeyError(f"{key!r} is not a key of the map")
         return Map({**self._entries, key: value})
@@ -124,24 +123,24 @@ def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]: ...
 @overload
 def put(vector: Map[K, T], index: K, value: T) -> Map[K, T]: ...
 def put(vector: Any, index: Any, value: Any) -> Any:
-    """The vector, or the map, with one entry replaced."""
+    """Return the vector or map with one entry replaced."""
     if isinstance(vector, Map):
         return vector.with_entry(index, value)
     return (*vector[:index], value, *vector[index + 1 :])
 
 
 def add(bag: Map[K, int], element: K) -> Map[K, int]:
-    """The bag with one copy more of an element."""
+    """Return the bag with one more copy of an element."""
     return bag.with_entry(element, bag[element] + 1)
 
 
 def remove(bag: Map[K, int], element: K) -> Map[K, int]:
-    """The bag with one copy less of an element; a guard says that there is one."""
+    """Return the bag with one copy less of an element; a guard must ensure that there is one."""
     return bag.with_entry(element, bag[element] - 1)
 
 
 def contents(bag: Map[K, int]) -> frozenset[K]:
-    """The set of the elements of which a bag has at least one copy."""
+    """Return the set of elements of which a bag has at least one copy."""
     return frozenset(element for element, copies in bag.items() if copies > 0)
 
 
@@ -150,7 +149,7 @@ def contents(bag: Map[K, int]) -> frozenset[K]:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: C) -> C:
-    """An immutable record of the model."""
+    """Make a class an immutable record of the model."""
     frozen: Any = dataclasses.dataclass(frozen=True)(cls)
     frozen.__elr_role__ = "record"
     return cast(C, frozen)
@@ -158,7 +157,7 @@ def record(cls: C) -> C:
 
 @dataclass_transform(frozen_default=True)
 def state(cls: C) -> C:
-    """The record whose fields are the state variables."""
+    """Make a class the record whose fields are the state variables."""
     frozen: Any = record(cls)
     frozen.__elr_role__ = "state"
     return cast(C, frozen)
@@ -166,7 +165,7 @@ def state(cls: C) -> C:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: C) -> C:
-    """The constants of the model: sizes, knobs and budgets."""
+    """Make a class the configuration of the model: sizes, knobs and budgets."""
     frozen: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     frozen.__elr_role__ = "config"
     return cast(C, frozen)
@@ -177,7 +176,7 @@ def config(cls: C) -> C:
 
 @dataclasses.dataclass(frozen=True)
 class Role:
-    """The role of a model function. `ident` is the catalogue id of a property, such as P-1."""
+    """The role of a model function. ident: the id of a property, such as P-1."""
 
     kind: str
     ident: str = ""
@@ -209,7 +208,7 @@ def _marking(role: Role) -> Callable[[F], F]:
 
 
 def _property(kind: str, ident: object, note: str = "") -> Callable[[F], F]:
-    """Return the decorator of a property; without its id it would receive the function, which would vanish."""
+    """Return the decorator of a property. Without an id, the decorator would receive the function in its place."""
     if not isinstance(ident, str):
         raise TypeError(f'@{kind} takes the id of the property: write @{kind}("P-32")')
     return _marking(Role(kind, ident, note))
@@ -245,7 +244,7 @@ def action(
     what_if: Names = (),
     because: str = "",
 ) -> F | Callable[[F], F]:
-    """A step `(c, s, ..) -> State`. The arguments, each optional, are explained in `elrcheck.lang.marks`."""
+    """Declare a step `(c, s, ..) -> State`. The arguments, all optional, are explained in `elrcheck.lang.marks`."""
     if not isinstance(message, Message | None):
         raise TypeError(f'@action takes message=Message("p", "q"), not {message!r}')
     if not isinstance(fairness, Fair | Unfair | None):
@@ -261,7 +260,7 @@ def _several(names: Names) -> tuple[str, ...]:
 
 
 def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
-    """A safety property of every state `(c, s)` or of every step `(c, s, t)`.
+    """Declare a safety property of every state `(c, s)` or of every step `(c, s, t)`.
 
     bounded_only: why the property needs the budgets of a scope and cannot be proved without them.
     """
@@ -269,12 +268,12 @@ def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
 
 
 def sometimes(ident: str) -> Callable[[F], F]:
-    """A witness that must be reachable in some state or step: it guards against vacuous passes."""
+    """Declare a witness: some reachable state or step must satisfy it, which guards against vacuous passes."""
     return _property("sometimes", ident)
 
 
 def rule(ident: str, source: str) -> Callable[[F], F]:
-    """A rule about one step of the controller; source: where it is written (`controller_rules`)."""
+    """Declare a rule about one step of the controller. source: where the rule is written (`controller_rules`)."""
     return _marking(Role("rule", ident, source))
 
 
@@ -283,16 +282,16 @@ def rule(ident: str, source: str) -> Callable[[F], F]:
 
 @record
 class LeadsTo:
-    """The value of a `leads_to` property in one state: whether it waits, and whether the wait is over."""
+    """The value of a `leads_to` property in one state: whether its premise and its conclusion hold."""
 
     premise: bool
     conclusion: bool
 
 
 def leads_to(ident: str) -> Callable[[F], F]:
-    """A liveness property `(c, s, ..) -> LeadsTo`: whenever the premise holds, the conclusion follows.
+    """Declare a liveness property `(c, s, ..) -> LeadsTo`: whenever the premise holds, the conclusion follows.
 
-    "Follows" is now or later, on every fair behaviour. Further parameters make one property of each
-    choice, such as one for every process.
+    It follows at once or later, on every fair behaviour. Each choice of further parameters is a property of its own,
+    such as one for every process.
     """
     return _property("leads_to", ident)

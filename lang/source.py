@@ -21,10 +21,10 @@ FEW = 16
 
 
 class ModelError(Exception):
-    """Model source that the language refuses.
+    """An error in model source.
 
-    message: the error; where: `file:line`, empty if it has no single place; excerpt: the source,
-    underlined; help: what to write instead, unless the message says so already.
+    message: the error; where: `file:line`, empty if it has no single place; excerpt: the source, underlined; help: what
+    to write instead, unless the message says so.
     """
 
     def __init__(self, message: str, *, where: str = "", excerpt: str = "", help: str = "") -> None:
@@ -34,13 +34,13 @@ class ModelError(Exception):
 
 
 def error_at(file: str, line: int, message: str, help: str = "") -> ModelError:
-    """Build an error about one line of a file, and quote the line."""
+    """Return an error about one line of a file, which quotes the line."""
     excerpt = linecache.getline(file, line).strip()
     return ModelError(message, where=f"{file}:{line}", excerpt=excerpt, help=help)
 
 
 def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelError:
-    """Build an error about a field of a model class, or about the class if its source cannot be read."""
+    """Return an error about a field of a model class, without a place if the source cannot be read."""
     title = f"{cls.__name__}.{name}: {message}"
     try:
         lines, first = inspect.getsourcelines(cls)
@@ -53,7 +53,7 @@ def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelE
 
 
 def near(word: str, candidates: Iterable[str]) -> str:
-    """Suggest the closest known word, or list all known words if they are few; may be empty."""
+    """Suggest the closest of the candidates, or list them if they are few; may be empty."""
     names = list(candidates)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
@@ -79,7 +79,7 @@ class Source:
         return self.first_line + int(getattr(node, "lineno", 1)) - 1
 
     def error(self, node: ast.AST, message: str, help: str = "") -> NoReturn:
-        """Raise ModelError that points at the node; at the first line of a node of several."""
+        """Raise ModelError that points at the node, or at its first line if it has several."""
         line = self.line_of(node)
         text = linecache.getline(self.file, line).rstrip("\n")
         start = getattr(node, "col_offset", 0) + self.indent
@@ -96,7 +96,7 @@ class Source:
 
 
 def recompiled(function: Callable[..., Any], tree: ast.FunctionDef) -> Callable[..., Any]:
-    """Return the plain function of a changed tree, at the place of the original; `Source` reads the tree from it."""
+    """Compile a changed tree to a plain function with the place of the original; `Source` reads the tree from it."""
     source = Source(function)
     body = copy.deepcopy(tree)
     body.decorator_list = []
@@ -118,7 +118,7 @@ def recompiled(function: Callable[..., Any], tree: ast.FunctionDef) -> Callable[
 
 
 def placed(node: Node, origin: ast.AST) -> Node:
-    """Give nodes that the source does not have the place of what they stand for."""
+    """Give generated nodes the place of the node that they stand for; return the root."""
     for part in ast.walk(node):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, origin)
@@ -126,7 +126,7 @@ def placed(node: Node, origin: ast.AST) -> Node:
 
 
 def line_of_function(function: Callable[..., object]) -> int:
-    """The line of a function's `def`, below its decorators, without reading what it says."""
+    """Return the line of a function's `def`, below its decorators, without parsing the function."""
     first = function.__code__.co_firstlineno
     lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
     for number in range(first, len(lines) + 1):
@@ -142,11 +142,10 @@ def function_tree(function: Callable[..., object]) -> ast.stmt:
 
 
 def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
-    """Return the source of a function, the line it begins at, and its syntax.
+    """Return the source of a function, its first line, and its syntax.
 
-    The compiled code knows where the function ends. `inspect` reads its tokens to find out, which takes a
-    third of the time of loading a model, so it is only asked where the code ends too early, such as after a
-    body that is nothing but a docstring.
+    The compiled code knows where the function ends. `inspect` would read tokens to determine it, a third of the time of
+    loading a model; it is the fallback where the code ends too early, as for a body that is only a docstring.
     """
     code = function.__code__
     last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
@@ -163,9 +162,9 @@ def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
 
 # ---------------------------------------------------------------------------- operators that choose
 
-# The language has no values of a union type. An operator with `@dispatch` takes a union of records, and
-# Python chooses the case when it is called. A model knows the type of the record at a call, so the call of
-# that one case is compiled: no back end meets the union, and each case keeps an operator of its own.
+# The language has no values of a union type. An operator with `@dispatch` takes a union of records, and Python chooses
+# the case at run time. The compiler knows the type of the record at each call and compiles a call of that case, so no
+# back end needs unions.
 
 
 SHAPE = "write one match on a parameter, with `case Record(): return operator(the same parameters)` for each"
@@ -181,7 +180,7 @@ class Dispatch:
     cases: dict[type, str]
 
     def operator(self, kind: type | None) -> Callable[..., Any] | None:
-        """The operator for records of this type, as its module has it now; None if there is no case."""
+        """Return the operator for records of this type, as its module has it now; None if there is no case."""
         name = None if kind is None else self.cases.get(kind)
         return None if name is None else self.function.__globals__[name]
 
@@ -214,7 +213,7 @@ def _read_dispatch(function: Callable[..., Any]) -> Dispatch:
 
 
 def _case(source: Source, function: Callable[..., Any], case: ast.match_case, names: list[str]) -> tuple[type, str]:
-    """One case: the record, and the operator that takes it."""
+    """Return the record of a case and the name of its operator."""
     match case:
         case ast.match_case(
             pattern=ast.MatchClass(cls=ast.Name(id=record), patterns=[], kwd_patterns=[]),
@@ -236,7 +235,7 @@ def _refuse(source: Source, case: ast.match_case) -> NoReturn:
 
 
 def _demand_every(source: Source, function: Callable[..., Any], subject: str, chosen: dict[type, str]) -> None:
-    """Require that the cases are the members of the union."""
+    """Require that the cases are exactly the members of the union."""
     union = get_args(get_type_hints(function)[subject])
     for kind in union:
         if kind not in chosen:
@@ -247,7 +246,7 @@ def _demand_every(source: Source, function: Callable[..., Any], subject: str, ch
 
 
 def field_texts(kind: type) -> dict[str, str]:
-    """Return the text below each field of a class that has one, as editors and documentation tools read it."""
+    """Return the docstrings below the fields of a class, by field."""
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(tree, ast.ClassDef)
     texts = {}

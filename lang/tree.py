@@ -1,8 +1,7 @@
-"""Walking over expressions and types, and the end of every `match` over expressions.
+"""Walks over expressions and types, and the end of every `match` over expressions.
 
-A `match` over `Expression` ends in `unsupported(backend, node)`, whose parameter is `Never`: the type
-checker rejects a back end that forgets a node, and an unsupported node raises a typed error instead of
-printing something wrong.
+A `match` over `Expression` ends in `unsupported(backend, node)`, whose parameter is `Never`: the type checker rejects a
+back end that forgets a node, and an unsupported node raises a typed error.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.
 Collecting: TypeAlias = (
     expr.Count | expr.Total | expr.Filter | expr.Image | expr.Union | expr.SequenceFilter | expr.First | expr.Extreme
 )
-"""Nodes by their value: a truth; a set, or its size; what a domain is collected into."""
+"""Nodes by the kind of their value: truths; sets and their sizes; collections of the elements of a domain."""
 
 
 class UnsupportedNode(Exception):
-    """A back end met a node that it does not support: names the node and the back end."""
+    """A back end does not support a node. backend, kind: their names."""
 
     def __init__(self, backend: str, node: Expr) -> None:
         self.backend, self.kind = backend, type(node).__name__
@@ -70,7 +69,7 @@ def _operands(kind: type[Expr]) -> tuple[str, ...]:
 
 
 def walk(root: Expression) -> Iterator[Expression]:
-    """Yield the node and everything below it, each shared node once."""
+    """Yield the node and all nodes below it, each shared node once."""
     todo, seen = [root], set()
     while todo:
         node = todo.pop()
@@ -97,9 +96,9 @@ def same(a: Expression, b: Expression) -> bool:
 
 
 def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
-    """Yield the type and those it consists of, each with the class and the field that it stands in.
+    """Yield (type, class, field) for the type and its parts: the class and field in which each occurs.
 
-    The fields of a record come once, wherever the record occurs.
+    The fields of a record are visited once, wherever the record occurs.
     """
     entered: set[object] = set()
 
@@ -120,7 +119,7 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
 
 
 def limits_of(ty: Ty) -> set[str]:
-    """Return the fields of the configuration that limit a number or a sequence inside a type."""
+    """Return the fields of the configuration that limit numbers or sequences inside a type."""
     return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}
 
 

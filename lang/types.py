@@ -1,21 +1,20 @@
 """The types of the modelling language, written as ordinary Python annotations.
 
-Model source is annotated with aliases that mean something to two readers::
+Model source is annotated with aliases that two readers understand::
 
     Node = Annotated[int, sort("Node", "nodes")]
     Votes = Annotated[tuple[bool, ...], Per(Node)]
 
-To Python and mypy `Node` is `int` and `Votes` is `tuple[bool, ...]`; to the compiler of this package the
-`Annotated` metadata says that the first is one of as many nodes as the field `nodes` of the configuration
-says, and that the second has one entry for each of them. `Map[Vote, bool]` has one for each value of any
-finite type. `type_of` turns an annotation into the `Ty` the IR carries.
+To Python and mypy `Node` is `int` and `Votes` is `tuple[bool, ...]`. To the compiler of this package, the `Annotated`
+metadata says that a `Node` is a number below the field `nodes` of the configuration, and that `Votes` has one entry for
+each node. `Map[Vote, bool]` has one for each value of any finite type. `type_of` turns an annotation into a `Ty`.
 
-Two kinds of limit exist, and they must not be confused:
+There are two kinds of limit:
 
-* `hi` (and the length of a sequence) is part of the meaning: it holds in every reading, the proof
-  included. It may name a `Config` field, so one compiled model serves every configuration.
-* `cap` is only the range that a compiled search reserves for an unbounded number. Exceeding it makes
-  a run inconclusive and never cuts silently; the proof and TLA+ do not use it.
+* `hi` (and the length of a sequence) is part of the meaning: it holds in every reading, also in the proof. It may name
+  a `Config` field, so one compiled model serves every configuration.
+* `cap` is only the range that a compiled search reserves for an unbounded number. A run that exceeds it is
+  inconclusive; the proof and TLA+ do not use it.
 """
 
 from __future__ import annotations
@@ -36,14 +35,15 @@ from elrcheck.lang.source import ModelError, error_in_field
 
 @dataclass(frozen=True)
 class Ty:
-    """A type of the language. A pair, or a longer tuple of a fixed length, is a record whose class is tuple.
+    """A type of the language. A tuple of fixed length is a record whose class is tuple.
 
     kind: bool, nat, enum, member, set, opt, vec, seq, record, state, config or none.
-    arg: element type of set, opt, vec and seq. cls: the Python class of a record or an enum; of a map, Map.
-    lo, hi: the least and the greatest number; hi is the greatest length of a sequence.
-    size: of a member, how many its sort has, a number or a field of the configuration.
-    parts: of a pair, the types of its parts.
-    index: of a vec, the sort that it has an entry for each member of; of a map, the finite type of its keys.
+    arg: element type of set, opt, vec and seq. cls: Python class of a record or an enum; Map for a map.
+    lo, hi: least and greatest number; hi is also the greatest length of a sequence, or the position of an enum's last
+    member.
+    size: of a member's sort, a number or a field of the configuration.
+    parts: types of the parts of a tuple.
+    index: sort whose members index a vec; finite type of the keys of a map.
     word, every, ordered, symmetric: see `sort`.
     """
 
@@ -77,7 +77,7 @@ class Ty:
 
     @property
     def words(self) -> str:
-        """What an explanation calls several members of a sort."""
+        """The plural of a member of a sort in explanations."""
         return f"{self.word}es" if self.word.endswith("s") else f"{self.word}s"
 
     @property
@@ -106,19 +106,19 @@ class Ty:
 
     @property
     def is_map(self) -> bool:
-        """Whether it is a vector with keys of any finite type, which plain Python holds as a `Map`."""
+        """Whether it is a `Map`: a vector with keys of any finite type."""
         return self.cls is Map
 
     @cached_property
     def has_map(self) -> bool:
-        """Whether its values have maps that `put` may change."""
+        """Whether its values contain maps that `put` may change."""
         if self.kind in ("record", "state"):
             return any(part.has_map for part in self.fields.values())
         return self.is_map or (self.kind in ("vec", "seq") and self.elem.has_map)
 
     @property
     def is_pair(self) -> bool:
-        """Whether it is a tuple of a fixed length, whose fields are numbered."""
+        """Whether it is a tuple of fixed length, whose fields are numbered."""
         return self.cls is tuple
 
     @property
@@ -131,12 +131,12 @@ class Ty:
         return value[int(name)] if self.is_pair else getattr(value, name)
 
     def built(self, values: Mapping[str, Any]) -> Any:
-        """Return a plain record of its fields."""
+        """Return the plain record with these fields."""
         return tuple(values.values()) if self.is_pair else self.cls(**values)
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Return the names of the members that may occur, in order; a value is encoded as its position."""
+        """The names of the members of an enum that may occur, in order; a value is encoded as its position."""
         every = tuple(self.cls.__members__)
         return every if self.hi is None else every[: int(self.hi) + 1]
 
@@ -164,13 +164,13 @@ class SeqMark:
 def sort(
     name: str, size: int | str, *, word: str = "", every: str = "", ordered: bool = False, symmetric: bool = False
 ) -> Ty:
-    """Metadata for a member of a sort, a number from 0: `Node = Annotated[int, sort("Node", "nodes")]`.
+    """Return metadata for a member of a sort, a number from 0: `Node = Annotated[int, sort("Node", "nodes")]`.
 
-    size: how many there are, a number or a field of the configuration; `range(c.nodes)` is all of them.
-    word: what an explanation calls a member, by default the name in lower case. every: what TLA+ calls the set of
-    all members, by default the name. ordered: members are compared and counted with, as the nodes of a ring are;
-    without it they can only be equal. symmetric: the model treats all members alike, which is checked when it is
-    loaded, so that a search may take one state for all that differ in the names of members (`--symmetry`).
+    size: of the sort, a number or a field of the configuration; `range(c.nodes)` is all members. word: the word for a
+    member in explanations, by default the name in lower case. every: the name of the set of all members in TLA+, by
+    default the name of the sort. ordered: members are numbers, as the nodes of a ring are; without it they can only be
+    compared for equality. symmetric: the model treats all members alike, which loading checks, so a search may explore
+    one state for all that differ only in the names of members (`--symmetry`).
     """
     if ordered and symmetric:
         raise ModelError(f"the sort {name} cannot be ordered and symmetric", help="members with an order are not alike")
@@ -183,22 +183,19 @@ def set_of(elem: Ty) -> Ty:
 
 
 def nat(name: str, *, lo: int = 0, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
-    """Metadata for a natural number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`.
-
-    lo: the least number, if it is not 0; it may be negative.
-    """
+    """Return metadata for a number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`. lo may be negative."""
     if isinstance(hi, int) and hi < lo:
         raise ModelError(f"{name} has no values: the least is {lo} and the greatest {hi}", help="set lo= and hi=")
     return Ty("nat", name, lo=lo, hi=hi, cap=cap)
 
 
 def up_to(last: enum.Enum) -> Ty:
-    """Metadata for an enum of which no member after `last` occurs, such as a field with fewer values."""
+    """Return metadata for an enum of which no member after `last` occurs."""
     return Ty("enum", type(last).__name__, cls=type(last), hi=list(type(last)).index(last))
 
 
 def pair(*parts: Ty) -> Ty:
-    """The type of a tuple with these parts."""
+    """Return the type of a tuple with these parts."""
     return Ty("record", f"tuple[{', '.join(map(str, parts))}]", cls=tuple, parts=parts)
 
 
@@ -209,11 +206,11 @@ def opt(arg: Ty) -> Ty:
 _SHORT = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The modules before the names in an annotation."""
 _NAMED = re.compile(r"Annotated\[\w+, Ty\([^()\[\]]*\bname='(\w+)'[^()\[\]]*parts=\(\)\)\]")
-"""A sort or a number in an annotation, which has a name."""
+"""A named sort or number in an annotation."""
 
 
 class ModelTypeError(TypeError):
-    """An annotation that is not in the language. help: what to write instead."""
+    """An annotation is not in the language. help: what to write instead."""
 
     def __init__(self, hint: object, help: str = "") -> None:
         text = _NAMED.sub(r"\1", _SHORT.sub("", str(hint)))
@@ -223,7 +220,7 @@ class ModelTypeError(TypeError):
 
 
 def _instead(kind: object) -> str:
-    """Suggest what to write instead of a Python type that the language does not have."""
+    """Suggest what to write instead of a Python type."""
     if kind is Counter:
         return "a bag is a map to a bounded number of copies: Map[Message, Copies], with add(), remove(), contents()"
     if kind is set:
@@ -324,7 +321,7 @@ def record_fields(cls: Any) -> dict[str, Ty]:
             raise error_in_field(cls, own[0] if own else "", f"{fault}: import it") from None
         try:
             types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
-        except RecursionError:  # a set of itself, whose members are asked for before the fields are known
+        except RecursionError:  # a set of itself: checking its members needs the fields
             own = [f.name for f in fields(cls)]
             name = next((f.name for f in fields(cls) if cls.__name__ in str(f.type)), own[0])
             raise endless(cls, name) from None
@@ -339,7 +336,7 @@ def endless(cls: Any, name: str) -> ModelError:
 
 @cache
 def whole_sort(config: Any, name: str) -> Ty | None:
-    """Return the type of a property of a configuration that is annotated as a set of members: it is all of them."""
+    """Return the type of a configuration's property if it is annotated as a set of members, which is all of them."""
     member = getattr(config, name, None)
     if not isinstance(member, property) or member.fget is None:
         return None
@@ -356,8 +353,7 @@ def optional_fields(cls: Any) -> dict[str, Any]:
 def later_fields(cls: Any) -> dict[str, Any]:
     """Return the fields that were added to a record later, which a written value leaves out at their default.
 
-    They have a default behind fields that have none. A record of defaults alone, such as the counters of a
-    search, has no fields of this kind.
+    These are the fields with a default in a record that also has fields without one.
     """
     optional = optional_fields(cls)
     return optional if len(optional) < len(fields(cls)) else {}
@@ -371,7 +367,7 @@ def _field_type(cls: Any, name: str, hint: object) -> Ty:
 
 
 def is_finite(ty: Ty) -> bool:
-    """Return whether the values of the type can be listed under a configuration (`elrcheck.lang.domains`)."""
+    """Return whether `domain` can list the values of the type under a configuration."""
     match ty.kind:
         case "opt" | "set":
             return is_finite(ty.elem)
@@ -384,5 +380,5 @@ def is_finite(ty: Ty) -> bool:
 
 
 def is_number(ty: Ty) -> bool:
-    """Return whether values of the type are compared and counted with."""
+    """Return whether values of the type can be ordered, and added or subtracted."""
     return ty.kind == "nat" or ty.ordered

@@ -1,1 +1,1 @@
-"""Functions with one expression changed, alike in every reading; digests that notice a change."""
+"""Models with one expression changed, in every reading alike; digests that detect a change."""

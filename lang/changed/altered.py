@@ -1,8 +1,8 @@
 """A model with one function changed, in every reading alike.
 
-The plain reading calls functions by the names of their modules, and the front end finds them there too. So a
-changed function takes the place of the original in every module that knows it, for as long as a `with` block
-lasts, and what calls it is compiled again where its body is part of the caller's.
+The plain reading and the front end look functions up by name in their modules. So, for the length of a `with` block, a
+changed function replaces the original in every module that has it, and its callers are compiled again where its body is
+part of theirs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.source import recompiled
 
 OURS = "elrcheck"
-"""How the names of the modules begin that know functions of a model, also of one in a file of the user."""
+"""Prefix of the names of all modules that may have functions of a model, also of the modules of a user's files."""
 
 
 @contextlib.contextmanager
 def planted(original: Callable[..., Any], changed: Callable[..., Any]) -> Iterator[None]:
-    """The changed function in place of the original, wherever a module of this package or of a model has it by name."""
+    """Replace a function by the changed one in every module of this package or of a model, for a `with` block."""
     name = original.__name__
     places = [
         vars(module)
@@ -43,7 +43,7 @@ def planted(original: Callable[..., Any], changed: Callable[..., Any]) -> Iterat
 
 
 def callers(model: Model) -> dict[str, set[str]]:
-    """Return for each function the names of its callers in the source, also where its body becomes part of theirs."""
+    """Return, for each function, the names of its callers, also of those that inline its body."""
     callers_of: dict[str, set[str]] = {}
     for fn in every(model).values():
         called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
@@ -55,7 +55,7 @@ def callers(model: Model) -> dict[str, set[str]]:
 
 
 def _nested_names(function: Callable[..., Any]) -> set[str]:
-    """Return the names that the comprehensions of a function use, which Python compiles as functions."""
+    """Return the names that a function and its comprehensions use, which Python compiles as functions."""
     names: set[str] = set()
     todo = [function.__code__]
     while todo:
@@ -72,7 +72,7 @@ def every(model: Model) -> dict[str, Fn]:
 
 
 def affected(model: Model, name: str, callers_of: dict[str, set[str]] | None = None) -> frozenset[str]:
-    """Return the names of a function and of everything that depends on it."""
+    """Return the names of a function and of all functions that depend on it."""
     callers_of = callers(model) if callers_of is None else callers_of
     dependents, todo = {name}, [name]
     while todo:
@@ -86,9 +86,9 @@ def affected(model: Model, name: str, callers_of: dict[str, set[str]] | None = N
 def altered(
     model: Model, name: str, tree: ast.FunctionDef, dependents: frozenset[str]
 ) -> tuple[Model, Callable[..., Any]]:
-    """The model with this tree for a function, and the plain function for `planted`.
+    """Return the model with this tree for a function, and the plain function for `planted`.
 
-    Raises ModelError if the change does not fit the types. What depends on the function is compiled again.
+    The dependents are compiled again. Raise ModelError if the change does not fit the types.
     """
     original = every(model)[name].source
     changed = recompiled(original, tree)

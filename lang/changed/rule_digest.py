@@ -1,8 +1,8 @@
-"""Digests of rules, function by function, which comments, docstrings and layout do not change.
+"""Digests of rules, function by function, which do not depend on comments, docstrings and layout.
 
-A recorded comparison of a rule is about everything that the rule calls. `below` follows the calls, and
-`digest_of` hashes one function by itself: its syntax, the constants and types that it names, and the full
-names of what it calls. While no digest of the set changes, the set itself is the same.
+A recorded comparison of a rule is about everything that the rule calls. `below` follows the calls, and `digest_of`
+hashes one function by itself: its syntax, the constants and types that it names, and the full names of the functions
+that it calls.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _IGNORED = frozenset(("annotation", "ctx", "decorator_list", "kind", "returns", 
 
 
 def full_name(function: Callable[..., Any]) -> str:
-    """The module and the name in it."""
+    """Return the module of a function and its name there."""
     return f"{function.__module__}.{function.__qualname__}"
 
 
 def below(roots: Iterable[Callable[..., Any]], package: str, config: type) -> dict[str, FunctionType]:
-    """The functions of a package that the roots call, by any number of calls, and the roots; by full name.
+    """Return the roots and the functions of a package that they call, directly or not, by full name.
 
-    config: the class of the constants, whose properties count as called where a function reads one.
+    config: the class of the configuration; a function that reads one of its properties calls it.
     """
     reached: dict[str, FunctionType] = {}
     todo = [function for root in roots for function in _functions(root, package)]
@@ -50,12 +50,12 @@ def below(roots: Iterable[Callable[..., Any]], package: str, config: type) -> di
 
 
 def attributes(function: FunctionType) -> frozenset[str]:
-    """Names of the attributes that a function reads, of whatever value."""
+    """Return the names of all attributes that a function reads."""
     return frozenset(node.attr for node in _syntax_below(_tree(function)) if isinstance(node, ast.Attribute))
 
 
 def digest_of(function: FunctionType) -> str:
-    """Changes with what the function says, and with the constants and types that it names."""
+    """Return a digest of the function's syntax, and of the constants and types that it names."""
     named = sorted(f"{name} = {_meaning(value)}" for name, value in _globals(function))
     text = "\n".join((_canonical(_tree(function)), *named))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
@@ -66,7 +66,7 @@ def digest_of(function: FunctionType) -> str:
 
 @lru_cache(maxsize=4096)
 def _tree(function: FunctionType) -> ast.stmt:
-    """Return the syntax of a function; ModelError if its file has another function there than when it was loaded."""
+    """Return the syntax of a function; ModelError if its file has been edited since it was loaded."""
     tree = function_tree(function)
     if getattr(tree, "name", None) != function.__name__:
         code = function.__code__
@@ -80,7 +80,7 @@ def _tree(function: FunctionType) -> ast.stmt:
 
 
 def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The global names that a function uses, with their values; a module's names are its own."""
+    """Yield the global names that a function uses, with their values; `module.name` counts as one name."""
     namespace = function.__globals__
     names: set[str] = set()
     for node in _syntax_below(_tree(function)):
@@ -94,7 +94,7 @@ def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _functions(value: Any, package: str) -> Iterator[FunctionType]:
-    """The functions of a package that a value is or holds."""
+    """Yield the functions of a package that a value is or contains."""
     if isinstance(value, type):
         if _inside(value.__module__, package):
             for name, part in vars(value).items():
@@ -117,7 +117,7 @@ def _inside(module: str, package: str) -> bool:
 
 
 def _meaning(value: Any) -> str:
-    """A value as text that is the same in every process."""
+    """Format a value as text that is the same in every process."""
     if isinstance(value, enum.Enum):
         return f"{type(value).__qualname__}.{value.name}"
     if isinstance(value, type):
@@ -136,7 +136,7 @@ def _meaning(value: Any) -> str:
 
 
 def _parts(kind: type) -> Iterator[str]:
-    """The members of an enumeration, whose values are texts for readers; the fields of a record."""
+    """Yield the members of an enum, without their values, which are texts for readers; or the fields of a record."""
     if issubclass(kind, enum.Enum):
         yield from kind.__members__
     elif dataclasses.is_dataclass(kind):
@@ -149,7 +149,7 @@ def _parts(kind: type) -> Iterator[str]:
 
 
 def _syntax_below(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, without annotations and decorators."""
+    """Yield a node and all nodes below it, without annotations and decorators."""
     yield node
     for name, value in ast.iter_fields(node):
         if name not in _IGNORED:
@@ -159,7 +159,7 @@ def _syntax_below(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _canonical(node: Any) -> str:
-    """A tree without positions, annotations and docstrings, the same in every version of Python."""
+    """Format a tree without positions, annotations and docstrings, alike in every version of Python."""
     if isinstance(node, ast.AST):
         parts = []
         for name, value in ast.iter_fields(node):
@@ -173,7 +173,7 @@ def _canonical(node: Any) -> str:
 
 
 def _body(value: Any) -> Any:
-    """Statements without those that are only text."""
+    """Return statements without docstrings."""
     return [node for node in value if not _only_text(node)] if isinstance(value, list) else value
 
 

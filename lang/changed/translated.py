@@ -1,4 +1,4 @@
-"""Values of one model as those of another with the same types, which have classes of their own."""
+"""Translates values of one model to those of another, whose classes are different and have the same fields."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from elrcheck.lang.types import Ty
 
 
 def same_fields(a: Ty, b: Ty) -> bool:
-    """Return whether two types have the same fields at every depth, so that a value is like at most one other.
-
-    A member of an enum is like that of the same name.
-    """
+    """Return whether two types have the same fields at every depth, and b every enum member of a."""
     if a.kind != b.kind or (a.kind == "enum" and not set(a.members) <= set(b.members)):
         return False
     if a.kind in ("record", "state"):
@@ -24,7 +21,7 @@ def same_fields(a: Ty, b: Ty) -> bool:
 
 
 def translated(value: Any, ty: Ty) -> Any:
-    """Return the value of this type that says the same."""
+    """Return the corresponding value of this type; enum members correspond by name."""
     match ty.kind:
         case "enum":
             return ty.cls[value.name]

@@ -1,8 +1,8 @@
 """Every small change of a function: one comparison, set operation, constant or condition at a time.
 
-A change replaces one node of the function's syntax tree by another. It is made before the function is
-compiled, so that all readings see the same change (see `altered`). Some of them do not fit the types, such as
-an intersection of numbers; the front end refuses those.
+A change replaces one node of the function's syntax tree before the function is compiled, so all readings see the same
+change (see `altered`). Some changes do not fit the types, such as an intersection of numbers; the front end refuses
+those.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elrcheck.lang.source import Source
 Kind: TypeAlias = Literal["comparison", "set", "constant", "condition"]
 Replacement: TypeAlias = tuple[Kind, ast.expr | None]
 LONGEST, NEARBY = 70, 16
-"""Characters of an expression that are shown whole; characters around what differs in a longer one."""
+"""Most characters of an expression that is shown whole; characters around the difference in a longer one."""
 _NEAR: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt, ast.GtE, ast.Eq),
@@ -44,7 +44,7 @@ _SWAPPED = {"all": "any", "any": "all", "min": "max", "max": "min"}
 
 @dataclass(frozen=True)
 class Variation:
-    """One change. name: says function and change, and is the same as long as both are; line: in the file.
+    """One change. name: of the function and the change, stable while both are; line: in the file.
 
     before, after: the expression; tree: the whole function with the change.
     """
@@ -61,10 +61,10 @@ class Variation:
 def variations(
     function: Callable[..., Any], ghosts: Collection[str] = (), bounds: Collection[str] = ()
 ) -> Iterator[Variation]:
-    """Every change of a decorated function.
+    """Yield every change of a decorated function.
 
-    ghosts: fields of the state whose new values stay as they are; bounds: fields of the configuration that
-    only bound a search, so that a comparison of one with a number is not a rule and stays as it is.
+    ghosts: fields of the state whose new values are not changed; bounds: fields of the configuration that only bound a
+    search, whose comparisons with numbers are not changed.
     """
     source = Source(function)
     names: dict[str, int] = {}
@@ -86,7 +86,7 @@ def variations(
 
 
 def _places(tree: ast.FunctionDef, ghosts: frozenset[str], bounds: frozenset[str] = frozenset()) -> Iterator[ast.AST]:
-    """The nodes that may be changed, outermost first, in the order of the source."""
+    """Yield the nodes that may be changed, outermost first, in source order."""
     for statement in tree.body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             yield from _below(statement, ghosts, bounds)
@@ -109,7 +109,7 @@ def _below(node: ast.AST, ghosts: frozenset[str], bounds: frozenset[str]) -> Ite
 
 
 def _only_bounds(node: ast.AST, bounds: frozenset[str]) -> bool:
-    """Return whether the node compares a bound of a search with a number, or only requires that: `c.kills > 0`."""
+    """Return whether the node compares a bound of a search with a number, or requires just that: `c.kills > 0`."""
     match node:
         case ast.Compare(left=ast.Attribute(value=ast.Name(), attr=name), comparators=[ast.Constant()]):
             return name in bounds
@@ -119,7 +119,7 @@ def _only_bounds(node: ast.AST, bounds: frozenset[str]) -> bool:
 
 
 def calls_of(function: Callable[..., Any], ghosts: Collection[str]) -> set[str]:
-    """The names that a function calls, but for the values of ghosts."""
+    """Return the names that a function calls, except for the values of ghosts."""
     names = set()
     for node in _places(Source(function).tree, frozenset(ghosts)):
         match node:
@@ -180,7 +180,7 @@ def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Replacement]:
 
 
 def _is_least(node: ast.expr) -> bool:
-    """Return whether only the value itself is less or equal: the empty set, and 0, as no number is negative."""
+    """Return whether the node is the least value of its type: the empty set, or 0."""
     match node:
         case ast.Name(id="EMPTY") | ast.Constant(value=0):
             return not (isinstance(node, ast.Constant) and isinstance(node.value, bool))
@@ -204,7 +204,7 @@ def _changed_calls(node: ast.Call) -> Iterator[Replacement]:
 
 
 def _forced(node: ast.If, test: ast.expr) -> Iterator[Replacement]:
-    """A branch that is always or never taken; negated where no comparison can be."""
+    """Yield conditions that always or never hold, and the negation where no comparison can be changed instead."""
     for value in (True, False):
         yield "condition", ast.Constant(value)
     if not isinstance(test, ast.Compare | ast.UnaryOp):
@@ -212,7 +212,7 @@ def _forced(node: ast.If, test: ast.expr) -> Iterator[Replacement]:
 
 
 def _swapped(tree: ast.FunctionDef, old: ast.AST, new: ast.expr | None) -> ast.FunctionDef:
-    """A copy of the tree with one node replaced: of `if`, its condition; of a comprehension, its filters."""
+    """Return a copy of the tree with one node replaced: of `if`, its condition; of a comprehension, its filters."""
     copied = copy.deepcopy(tree)
     changed: ast.FunctionDef = _Swap(old.place, copy.deepcopy(new)).visit(copied)  # type: ignore[attr-defined]
     return ast.fix_missing_locations(changed)
@@ -234,12 +234,11 @@ class _Swap(ast.NodeTransformer):
                 node.ifs = []
                 return node
         assert self.new is not None
-        # A node that moves up keeps its own position; it must be found again nowhere else.
         return ast.copy_location(self.new, node)
 
 
 def _text(node: ast.AST | None) -> str:
-    """A node in one line."""
+    """Format a node on one line."""
     match node:
         case None:
             text = "without its condition"
@@ -253,7 +252,7 @@ def _text(node: ast.AST | None) -> str:
 
 
 def _around(before: str, after: str) -> tuple[str, str]:
-    """Two texts, as long as they are short; otherwise what differs, with a few words around it."""
+    """Return two texts if they are short, else their difference with a few words around it."""
     if max(len(before), len(after)) <= LONGEST:
         return before, after
     start = next((k for k, (x, y) in enumerate(zip(before, after, strict=False)) if x != y), 0)

@@ -1,1 +1,1 @@
-"""Reads the source of a model's functions: expressions, calls, whole functions, and which are compiled when."""
+"""Compiles the source of a model's functions to the IR, on demand."""

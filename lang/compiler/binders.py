@@ -33,7 +33,7 @@ BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
 SEVERAL = ("all", "any", "sum", "min", "max", "frozenset")
 """Those that take several 'for'."""
 Bounds: TypeAlias = dict[str, Any]
-"""The fields of a binder: its variable, what it ranges over, the filter, and where a range begins."""
+"""The fields of a binder: its variable, domain, filter, and the begin of a range."""
 
 
 class Binders(WholeTypes):
@@ -86,7 +86,7 @@ class Binders(WholeTypes):
     def _extreme_of(
         self, op: Literal["min", "max"], element: ast.expr, default: ast.expr, bounds: Bounds, env: Env, inner: Env
     ) -> Expression:
-        """Compile the least or greatest number, or member of a sort, or nothing where there is none."""
+        """Compile the least or greatest number or member of a sort, with a default that may be None."""
         body = self.part(element, inner)
         if body.ty.kind != "member":
             body = self.number(element, inner)
@@ -144,7 +144,7 @@ class Binders(WholeTypes):
     # ------------------------------------------------------------------------- domains
 
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Expression | None]:
-        """Return the variable of a loop, what it ranges over and how, and where a range begins if not at 0."""
+        """Return the variable of a loop, its domain and the kind of it, and the begin of a range if it is not 0."""
         local = self.fresh(name)
         whole = self.whole_sort(node, env)
         if whole is not None:
@@ -168,15 +168,15 @@ class Binders(WholeTypes):
 
 
 def plain_generator(domain: ast.expr) -> ast.GeneratorExp:
-    """Return the comprehension that is all elements of a domain."""
+    """Return the comprehension of all elements of a domain."""
     loop = ast.comprehension(ast.Name("x", ast.Store()), domain, [], 0)
     return placed(ast.GeneratorExp(ast.Name("x", ast.Load()), [loop]), domain)
 
 
 def _nested(name: str, generator: ast.GeneratorExp, keywords: list[ast.keyword]) -> ast.GeneratorExp:
-    """Return the comprehension over the first 'for', whose element is the same over the others.
+    """Return a comprehension over the first 'for' whose element is one over the others.
 
-    Where a minimum or maximum has nothing to choose from inside, the first 'for' passes over it.
+    For a minimum or maximum, the first 'for' skips values for which the inner comprehension is empty.
     """
     first, *others = generator.generators
     element = ast.Call(ast.Name(name, ast.Load()), [ast.GeneratorExp(generator.elt, others)], keywords)

@@ -222,7 +222,7 @@ class Calls(Binders):
         return RecordExpr(ty, tuple(values), tuple(values.values()))
 
     def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
-        """Return the operator that `@dispatch` chooses for the record in this call."""
+        """Return the operator that a function with `@dispatch` chooses for the record in this call."""
         choice = dispatch_of(target)
         usage = f"{target.__name__}(..) with {choice.count} positional arguments"
         argument = self._taken(node, choice.count, usage)[choice.position]
@@ -260,7 +260,7 @@ class Calls(Binders):
         return Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
     def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """Return the state that an operator makes. A single expression, such as a query, cannot use one."""
+        """Compile a call of an operator that returns a state; a single expression, such as a query, refuses it."""
         self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 
     built_in: ClassVar[dict[str, Builtin]] = {

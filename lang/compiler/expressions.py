@@ -1,7 +1,7 @@
 """Expressions of the modelling language: names, operators, comparisons, set and record access.
 
-Calls and comprehensions are in `elrcheck.lang.compiler.calls`. Types are checked here, at load time: a
-comparison of a set with a member or a condition that is not a boolean is an error with its place.
+Calls and comprehensions are in `elrcheck.lang.compiler.calls`. Types are checked at load time: a comparison of a set
+with a member, or a condition that is not a boolean, is an error with its place.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Expressions(Calls):
                 self.source.error(node, f"{name} is not in the modelling language", help)
 
     def _set_display(self, node: ast.Set, env: Env) -> Expression:
-        """Compile a set that is written out; numbers alone are members of the only sort, until it is coerced."""
+        """Compile a set display; numbers alone are members of the only sort, until it is coerced."""
         elements = [self.part(e, env) for e in node.elts]
         typed = next((e.ty for e in elements if e.ty != INT), self.set_of_what().arg or INT)
         ty = INT if typed.kind == "none" else typed.present
@@ -306,7 +306,7 @@ class Expressions(Calls):
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)
 
     def _divisor(self, e: Expression, node: ast.AST) -> None:
-        """Require that a divisor is positive in every state: the solver then knows what a division means."""
+        """Require a divisor that is positive in every state, so that division means the same in every reading."""
         if not (isinstance(e, ConfigField) or (isinstance(e, Constant) and e.value > 0)):
             message = "a divisor is a positive number or a field of the configuration"
             self.source.error(node, message, "write n % 3, n // c.slots; of several divisors, choose one with if")

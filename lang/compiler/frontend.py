@@ -1,6 +1,6 @@
-"""The functions of a model, each compiled when it is first needed, and at most once.
+"""The functions of a model, each compiled on first use, and at most once.
 
-Functions call each other by plain name. What compiles one, `function_compiler`, is imported for the first.
+Functions call each other by plain name. `function_compiler` is imported when the first one is compiled.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RESULT = "return"
 class Frontend:
     """Compiles functions on demand and caches them by name.
 
-    lazily: a function is compiled when its signature or its body is first used. That is for sources that
-    were compiled as a whole before: a mistake in a function that is never used goes unnoticed.
+    lazily: compile a function when its signature or body is first used. A mistake in an unused function then goes
+    unnoticed, so this is for sources that have been compiled as a whole before.
     """
 
     def __init__(self, state: type, config: type, lazily: bool = False) -> None:
@@ -47,13 +47,13 @@ class Frontend:
         self._called: dict[str, list[str]] = {}
 
     def demand_limits(self, ty: Ty) -> None:
-        """See `check_limits`; most functions have parameters of the same few types."""
+        """See `check_limits`; each type is checked once."""
         if ty not in self._limited:
             check_limits(ty, self.config)
             self._limited.add(ty)
 
     def hints(self, function: Callable[..., object]) -> dict[str, Any]:
-        """Return the types of the parameters and the result; functions of a module share most of them."""
+        """Return the resolved annotations of the parameters and the result; those of a module are cached."""
         written, names = function.__annotations__, function.__globals__
         for hint in written.values():
             if (id(names), hint) not in self._hints:
@@ -62,7 +62,7 @@ class Frontend:
         return {name: self._hints[id(names), hint] for name, hint in written.items()}
 
     def adopt(self, fn: Fn) -> None:
-        """Add a function that is compiled already."""
+        """Add a compiled function."""
         self.fns[fn.name], self._sources[fn.name] = fn, fn.source
 
     def fn(self, function: Callable[..., object]) -> Fn:
@@ -87,7 +87,7 @@ class Frontend:
 
     @contextlib.contextmanager
     def busy(self, fn: Fn) -> Iterator[None]:
-        """Note for the length of a `with` block that the body of a function is being compiled."""
+        """Record, for the length of a `with` block, that the body of a function is being compiled."""
         self._busy.append(fn.name)
         try:
             yield
@@ -134,7 +134,7 @@ class _DeferredCompiler:
 
 
 def _described(function: Callable[..., object], later: _DeferredCompiler) -> Fn:
-    """Return a decorated function with what is known of it before it is compiled."""
+    """Return a decorated function that is not yet compiled."""
     role: Role = function.__elr_role__  # type: ignore[attr-defined]
     return Fn.uncompiled(
         later,
@@ -151,5 +151,5 @@ def _described(function: Callable[..., object], later: _DeferredCompiler) -> Fn:
 
 
 def _at(function: Callable[..., object], message: str, help: str) -> ModelError:
-    """Build an error about a whole function."""
+    """Return an error about a whole function."""
     return error_at(function.__code__.co_filename, function.__code__.co_firstlineno + 1, message, help)

@@ -1,9 +1,8 @@
-"""Python source of a model function -> typed IR (`elrcheck.lang.ir`).
+"""Compiles the Python source of a model function to typed IR (`elrcheck.lang.ir`).
 
-The accepted subset is what reads as a definition: assignments to fresh names, if/elif/else,
-`require`, `return`, conditional expressions and comprehensions. Everything else is refused when the
-model is loaded, with the place and what to write instead, so that a model that loads also runs in
-every reading. Functions call each other by plain name; a callee is compiled on first use.
+The language is the subset of Python that reads as a definition: assignments to fresh names, if/elif/else, match,
+`require`, `return`, conditional expressions and comprehensions. Everything else is refused when the model is loaded,
+with the place and what to write instead, so a model that loads runs in every reading.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from elrcheck.lang.source import ModelError, Source
 from elrcheck.lang.tree import free_names
 from elrcheck.lang.types import ModelTypeError, Ty, is_finite, type_of
 
-# Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
+# Kind of function -> possible numbers of states, kind of the return type, and the parameters as they are written.
 ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
     "init": ((0,), "state", "the configuration, (c, ..)"),
     "bound": ((1,), "bool", "(c, s)"),
@@ -51,7 +50,7 @@ STATEMENTS = {
 
 
 class CheckingSource(FunctionSource, Protocol):
-    """Functions, the types in their signatures, and what must be true of them."""
+    """Functions, the types in their signatures, and the checks of these types."""
 
     def hints(self, function: Callable[..., object], /) -> dict[str, Any]: ...
     def demand_limits(self, ty: Ty, /) -> None: ...
@@ -69,9 +68,9 @@ class FunctionCompiler(Expressions):
         self.env: Env = {}
 
     def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """See `Calls.state_made`. The operator's body is compiled in place of the call.
+        """See `Calls.state_made`. The operator's body replaces the call.
 
-        So back ends meet no call that returns a state, and a step stays one expression for each field.
+        So back ends need no calls that return states, and a step is one expression for each field.
         """
         if fn.kind != "op":
             self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
@@ -82,14 +81,14 @@ class FunctionCompiler(Expressions):
         return state
 
     def in_place(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """Return the state that this function returns for arguments of its caller."""
+        """Return the state that this function returns for the arguments of its caller."""
         arguments: Env = dict(zip(fn.states, views, strict=True))
         arguments |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
         env = {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
         return self._state_of(self._block(self._statements(), env, fn))
 
     def _state_of(self, block: Block) -> StateView:
-        """Return a block that returns a state as one expression for each field."""
+        """Convert a block that returns a state to one expression for each field."""
         match block:
             case Let(name=name, value=value, rest=rest):
                 view = self._state_of(rest)
@@ -148,7 +147,7 @@ class FunctionCompiler(Expressions):
             self.source.error(parameters.defaults[0], "parameters of model functions have no defaults")
 
     def _role(self, fn: Fn) -> None:
-        """Require that the function takes and returns what its kind demands."""
+        """Check the parameters and the return type against the kind of the function."""
         tree = self.source.tree
         states, returns, shape = ROLES.get(fn.kind, ((0, 1, 2), "", ""))
         if len(fn.states) not in states:
@@ -267,7 +266,7 @@ class FunctionCompiler(Expressions):
         return self.coerce(value, fn.ret, node)
 
     def _annotation(self, node: ast.expr) -> Ty:
-        # Annotations of locals are names of the module, so evaluating them runs no foreign code.
+        # The annotation is part of the module, whose code has already run, so evaluating it runs no foreign code.
         return self._type(node, eval(ast.unparse(node), self.globals))
 
     def _if(self, node: ast.If, rest: list[ast.stmt], env: Env, fn: Fn) -> Block:
@@ -292,11 +291,11 @@ class FunctionCompiler(Expressions):
         return join(0, env)
 
     def _matched(self, node: ast.Match, env: Env) -> list[ast.stmt]:
-        """Return the statements that a match stands for."""
+        """Rewrite a match statement as `if` statements."""
         return Matching(self.globals, lambda e: self.part(e, env).ty, self.source.error).as_if(node)
 
     def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
-        """Return the names that a branch assigns which falls through; their values are left in env."""
+        """Return the names that a branch without return assigns; put their values into env."""
         names: list[str] = []
         binds: list[tuple[str, Expression]] = []
         for statement in body:
@@ -329,7 +328,7 @@ class FunctionCompiler(Expressions):
         return names
 
     def _joined(self, node: ast.If, env: Env) -> list[str]:
-        """Return the names that both branches of an `if` inside a branch assign; their values are left in env."""
+        """Return the names that both branches of an `if` inside a branch assign; put their values into env."""
         condition, then, orelse = self.boolean(node.test, env), dict(env), dict(env)
         names = dict.fromkeys(self._straight(node.body, then) + self._straight(node.orelse, orelse))
         both = [name for name in names if name in then and name in orelse]

@@ -1,7 +1,6 @@
-"""`match` as the `if`, `elif` and `else` that it stands for.
+"""Rewrites `match` statements as `if`, `elif` and `else`.
 
-A pattern becomes the conditions under which it matches, and the names that it gives to parts of the subject. The
-subject is written out in each of them: an expression has no side effects, and back ends evaluate equal ones once.
+A pattern becomes conditions and assignments of names. Each of them repeats the subject, which has no side effects.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ TypeOf = Callable[[ast.expr], Ty]
 
 @dataclass(frozen=True)
 class Matched:
-    """What a pattern demands, and the names that it binds, each with the part of the subject that it names."""
+    """The conditions of a pattern, and the names that it binds, each with the part of the subject that it names."""
 
     tests: tuple[ast.expr, ...] = ()
     names: tuple[tuple[str, ast.expr], ...] = ()
@@ -31,13 +30,13 @@ class Matched:
 
 
 class Matching:
-    """Rewrites the match statements of one function. type_of: of an expression; refuse: reports a mistake."""
+    """Rewrites the match statements of one function. type_of: of an expression; refuse: raises an error at a node."""
 
     def __init__(self, globals_: dict[str, object], type_of: TypeOf, refuse: Refuse) -> None:
         self.globals, self.type_of, self.refuse = globals_, type_of, refuse
 
     def as_if(self, node: ast.Match) -> list[ast.stmt]:
-        """Return the statements that a match stands for: an `if`, or the body of a case that always matches."""
+        """Return the equivalent statements: an `if`, or the body of a case that always matches."""
         exhausts = self._exhausts(node)
         result: list[ast.stmt] = []
         for number, case in reversed(list(enumerate(node.cases, start=1))):
@@ -54,7 +53,7 @@ class Matching:
         return result
 
     def _exhausts(self, node: ast.Match) -> bool:
-        """Return whether the cases name every member of an enum, or both truths, so that the last needs no test."""
+        """Return whether the cases cover every member of an enum, or both truths, so that the last needs no test."""
         ty = self.type_of(node.subject)
         if ty.kind not in ("enum", "bool") or node.cases[-1].guard is not None:
             return False
@@ -62,7 +61,7 @@ class Matching:
         return every <= {name for case in node.cases if case.guard is None for name in _values(case.pattern)}
 
     def _pattern(self, pattern: ast.pattern, subject: ast.expr, present: bool = False) -> Matched:
-        """Return what a pattern demands. present: the subject is known not to be None."""
+        """Return the conditions and names of a pattern. present: the subject is not None."""
         match pattern:
             case ast.MatchValue(value=value):
                 return Matched((ast.Compare(subject, [ast.Eq()], [value]),))
@@ -89,7 +88,7 @@ class Matching:
                 self.refuse(pattern, "this pattern is not in the modelling language", help)
 
     def _pair(self, pattern: ast.pattern, patterns: list[ast.pattern], subject: ast.expr) -> Matched:
-        """Return what a pattern demands of the parts of a pair, or of several values: `match a, b:`."""
+        """Return the conditions and names of a pattern for a pair, or for several values: `match a, b:`."""
         if isinstance(subject, ast.Tuple) and len(subject.elts) == len(patterns):
             parts = subject.elts
         elif len(self.type_of(subject).parts) == len(patterns):
@@ -118,7 +117,7 @@ class Matching:
 
 
 def _values(pattern: ast.pattern) -> set[str]:
-    """Return the enum members, truths and None that a pattern is."""
+    """Return the enum members, truths and None among the alternatives of a pattern, as texts."""
     match pattern:
         case ast.MatchValue(value=ast.Attribute(attr=name)):
             return {name}
@@ -135,7 +134,7 @@ def _all(tests: list[ast.expr]) -> ast.expr:
 
 
 class _Named(ast.NodeTransformer):
-    """Writes out the names that a pattern gives."""
+    """Replaces the names that a pattern binds by the parts that they name."""
 
     def __init__(self, names: dict[str, ast.expr]) -> None:
         self.names = names

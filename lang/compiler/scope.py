@@ -1,7 +1,7 @@
 """The context in which an expression is compiled, and the type checks.
 
-`Scope` holds the function being compiled: its source, the names of its module and the compiled functions
-it may call. `calls` and `expressions` add the syntax as successive subclasses.
+`Scope` has the source of the function, the names of its module and the compiled functions that it may call. The
+subclasses, from `whole_types` to `expressions`, add the syntax.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from elrcheck.lang.tree import same
 from elrcheck.lang.types import BOOL, INT, NONE, Ty, is_finite, is_number, opt, set_of, type_of
 
 Value: TypeAlias = Expression | StateView
-"""What an expression of the source stands for: a value, or a whole state."""
+"""A compiled expression: a value, or a whole state."""
 Env: TypeAlias = dict[str, Value]
 
 
 class FunctionSource(Protocol):
-    """The compiled functions of a model, the classes of its state and its configuration, and its sorts by name."""
+    """The compiled functions of a model, its configuration class, sorts and state fields."""
 
     @property
     def config(self) -> type: ...
@@ -50,7 +50,7 @@ class FunctionSource(Protocol):
 
 
 class SourceText(Protocol):
-    """The source being compiled: the position of a node, and how a mistake is reported."""
+    """The source being compiled: positions of nodes, and errors at them."""
 
     def line_of(self, node: ast.AST, /) -> int: ...
     def error(self, node: ast.AST, message: str, help: str = "", /) -> NoReturn: ...
@@ -73,11 +73,11 @@ class Scope:
         return name
 
     def read(self, node: ast.expr, env: Env) -> Value:
-        """Compile an expression of the source, without its position."""
+        """Compile an expression, without its position."""
         raise NotImplementedError
 
     def ex(self, node: ast.expr, env: Env) -> Value:
-        """Compile an expression of the source. A node keeps the first position it is given."""
+        """Compile an expression with its position; a node that has one keeps it."""
         compiled = self.read(node, env)
         if isinstance(compiled, StateView) or (compiled.line and compiled.node is not None):
             return compiled
@@ -100,7 +100,7 @@ class Scope:
         return compiled
 
     def held(self, node: ast.expr, env: Env) -> Expression:
-        """Compile a value whose parts are used: of an optional set or record, what it holds."""
+        """Compile an expression; an optional set or record becomes its element."""
         e = self.part(node, env)
         return Get(e.ty.elem, e) if e.ty.kind == "opt" and e.ty.elem.kind in ("set", "record") else e
 
@@ -123,7 +123,7 @@ class Scope:
         return Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
 
     def coerce(self, value: Value, ty: Ty, node: ast.AST) -> Expression:
-        """Convert an expression to the required type, or report an error."""
+        """Convert an expression to the required type, or raise an error."""
         if isinstance(value, StateView):
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":
@@ -195,12 +195,12 @@ class Scope:
         )
 
     def set_of_what(self) -> Ty:
-        """Return the type of a set of unknown members: that of the only sort of the model, until it is coerced."""
+        """Return the type of a set whose members have no type yet: a set of the model's only sort, if it has one."""
         sorts = list(self.functions.sorts.values())
         return set_of(sorts[0] if len(sorts) == 1 else NONE)
 
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
-        """Give a set, pair or map whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
+        """Convert one of two sets, pairs or maps whose own type is not exact, such as EMPTY, to the other's type."""
         vague = left.ty.kind != "vec" and not is_finite(left.ty)
         if not _of_nothing(right) and (vague or isinstance(left, SetLiteral | RecordExpr | VectorOf)):
             return self.coerce(left, right.ty, node), right
@@ -208,12 +208,12 @@ class Scope:
 
 
 def _of_nothing(value: Expression) -> bool:
-    """Return whether it is EMPTY in a model with several sorts: a set whose members have no type yet."""
+    """Return whether a value is EMPTY in a model with several sorts: a set whose members have no type yet."""
     return isinstance(value, SetLiteral) and value.ty.elem.kind == "none"
 
 
 def fits(own: Ty, target: Ty) -> bool:
-    """Return whether a value of the one type is one of the other."""
+    """Return whether a value of the type `own` is also one of the type `target`."""
     if own.kind == "none" or target.ordered:
         return is_number(own) if target.ordered else target.kind == "opt"
     if own.kind != target.kind or own.cls is not target.cls or (own.kind == "member" and own.name != target.name):
@@ -229,7 +229,7 @@ def fits(own: Ty, target: Ty) -> bool:
 
 
 def _same_positions(own: Ty, target: Ty) -> bool:
-    """Return whether two types of members number them alike; numbers with other limits do not."""
+    """Return whether values have the same positions in both finite types; numbers with other limits do not."""
     if own.kind == target.kind == "opt":
         return _same_positions(own.elem, target.elem)
     if not all(_same_positions(*parts) for parts in zip(own.parts, target.parts, strict=False)):

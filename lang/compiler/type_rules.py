@@ -1,4 +1,4 @@
-"""What the types of a model must be: limits that exist, records that end, numbers that a search has room for."""
+"""Checks of a model's types: limits exist, records do not contain themselves, state numbers have limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elrcheck.lang.types import Ty, endless, record_fields
 
 
 def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:
-    """Require that no record contains one of its own class; ModelError names the field."""
+    """Raise ModelError for a field by which a record contains one of its own class."""
     for name, part in record_fields(cls).items():
         for record in _records_in(part):
             if record in (*inside, cls):
@@ -21,7 +21,7 @@ def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:
 
 
 def _records_in(ty: Ty) -> Iterator[Any]:
-    """Yield the classes of the records in a type, but not of those inside them."""
+    """Yield the classes of the records in a type, without those inside other records."""
     if ty.kind == "record" and not ty.is_pair:
         yield ty.cls
     for part in (*ty.parts, *(part for part in (ty.index, ty.arg) if part is not None)):
@@ -29,7 +29,7 @@ def _records_in(ty: Ty) -> Iterator[Any]:
 
 
 def check_limits(ty: Ty, config: Any) -> None:
-    """Require limits to be numbers or configuration fields, and no optional sequences; ModelError names the field."""
+    """Raise ModelError for a limit that is no number or configuration field, or an optional sequence or vector."""
     names = [field.name for field in fields(config)]
     names += [name for cls in config.__mro__ for name, value in vars(cls).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
@@ -46,7 +46,7 @@ def check_limits(ty: Ty, config: Any) -> None:
 
 
 def demand_room(ty: Ty) -> None:
-    """Require a limit of every number in a state; ModelError names the field."""
+    """Raise ModelError for a number in a state without a limit."""
     for part, cls, field in types_inside(ty):
         if part.kind == "nat" and part.hi is None and part.cap is None:
             name = field.title().replace("_", "")

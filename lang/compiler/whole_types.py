@@ -1,6 +1,6 @@
-"""All values of a finite type: `range(c.nodes)`, `Mode`, `every(c, Vote)`; and maps, which have an entry for each.
+"""Compiles domains of all values of a finite type, `range(c.nodes)`, `Mode`, `every(c, Vote)`, and maps over them.
 
-A type inside a function is read as it is written, from the names of its module; nothing is evaluated.
+A type inside a function is read from its syntax and the names of the module; nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class WholeTypes(Scope):
     """Domains that are a whole type, and maps."""
 
     def whole_sort(self, node: ast.expr, env: Env) -> WholeSort | None:
-        """Compile what is all values of a type.
+        """Compile the set of all values of a type, or return None for another expression.
 
-        `range(c.nodes)`, if `nodes` is the size of a sort; a property that is all members of one; an enum;
+        It is `range(c.nodes)`, if `nodes` is the size of a sort; a property that is all members of one; an enum; or
         `every(c, T)`.
         """
         match node:
@@ -89,7 +89,7 @@ class WholeTypes(Scope):
     # ------------------------------------------------------------------------- maps
 
     def map_made(self, node: ast.Call, env: Env) -> Expression:
-        """Compile `Map({k: body for k in D})`, where D is all keys."""
+        """Compile `Map({k: body for k in D})`, where D has all keys."""
         display = node.args[0] if len(node.args) == 1 and not node.keywords else None
         if not isinstance(display, ast.DictComp) or len(display.generators) != 1:
             self.source.error(node, f"a map is made with an entry for every key: {WHOLE_MAP}")
@@ -115,7 +115,7 @@ class WholeTypes(Scope):
         return VectorPut(bag.ty, bag, where, Arithmetic(op, copies, Constant(INT, 1)))
 
     def contents(self, node: ast.Call, env: Env) -> Expression:
-        """Compile `contents(bag)`: all elements of which there is a copy."""
+        """Compile `contents(bag)`: the set of elements with a copy."""
         bag = self._bag(node, 1, "contents(bag)", env)
         every_key = WholeSort(set_of(bag.ty.keys))
         key = Variable(bag.ty.keys, self.fresh("element"))

@@ -1,4 +1,4 @@
-"""The part of the expression arena that only knows booleans and choices; see `dag` for the idea."""
+"""The base of the expression arena: hash-consing, booleans and choices; see `dag` for the idea."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARITY = {
     "ite": range(3, 4),
     "and": range(2, LIMIT),
 }
-"""How many operands the operations have. An `and` is flat up to a width; what is written as one may be wider."""
+"""Possible numbers of operands of each operation."""
 DEPTH = 1
 
 
@@ -38,7 +38,7 @@ class NodeArena:
         return node.id < len(self._nodes) and self._nodes[node.id] is node
 
     def _make(self, op: str, args: tuple[DagNode, ...], lo: int, hi: int) -> DagNode:
-        """The node of an operation. Operands are compared by identity, so equal keys are equal nodes."""
+        """Return the node of an operation. Operands are compared by identity, so equal keys are equal nodes."""
         if lo == hi:
             return self.const(lo)
         key = (op, args)
@@ -65,7 +65,7 @@ class NodeArena:
         return node
 
     def var(self, leaf_index: int, lo: int, hi: int) -> DagNode:
-        """The current value of a leaf; every use of a leaf must state the same bounds."""
+        """Return the node of a leaf's current value; every use of a leaf must state the same bounds."""
         if lo == hi:
             return self.const(lo)
         node = self._vars.get(leaf_index)
@@ -76,7 +76,7 @@ class NodeArena:
         return node
 
     def restore(self, op: str, args: tuple[DagNode, ...], lo: int, hi: int, leaf: int) -> DagNode:
-        """A node of another arena, which was simplified there. ValueError if it cannot be one."""
+        """Add a node of another arena, which was simplified there; raise ValueError if it cannot be a node."""
         if op == "const" and lo == hi and not args:
             return self.const(lo)
         if op == "var" and lo < hi and not args:
@@ -126,7 +126,7 @@ class NodeArena:
         return ordered[0] if len(ordered) == 1 else self._make("and", ordered, 0, 1)
 
     def _resolve(self, clause: DagNode, facts: dict[int, DagNode], depth: int = DEPTH) -> DagNode:
-        """not clause, an `and`, simplified in a context where the parts in `known` hold."""
+        """Return `not clause`, where the clause is an `and`, simplified in a context where the facts hold."""
         left = []
         changed = False
         for part in clause.args:
@@ -175,7 +175,7 @@ class NodeArena:
         return self._make("ite", (c, a, b), min(a.lo, b.lo), max(a.hi, b.hi))
 
     def _assume(self, x: DagNode, cond: DagNode, value: bool) -> DagNode:
-        """x, simplified where `cond` is known; looks only at the outermost choices of x."""
+        """Return x, with its outermost choices simplified where `cond` has this truth value."""
         while True:
             if x is cond:
                 return self.one if value else self.zero
@@ -207,7 +207,7 @@ class NodeArena:
 
     @staticmethod
     def _ordered(x: DagNode, y: DagNode) -> tuple[DagNode, DagNode]:
-        """Operands of a commutative operation: by id, a constant last."""
+        """Sort the operands of a commutative operation by id, a constant last."""
         if y.is_const or (x.id < y.id and not x.is_const):
             return x, y
         return y, x

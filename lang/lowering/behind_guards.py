@@ -1,9 +1,8 @@
-"""Values behind a guard: a choice that the guards of an action have decided is not made again.
+"""Simplifies local values behind a guard by what the guard implies.
 
-An action asks an operator for a record, requires something of it, and uses the rest: where a decision may be
-refused, `require(decided.error == NONE)` leaves only what is decided otherwise. So behind a guard every local
-value loses the outermost choices that the guard decides. What is below them is not looked at: that would cost
-more than it saves.
+An action may call an operator that returns a record, require something of it, and use the rest: behind
+`require(decided.error == NONE)` only the other cases remain. So behind a guard every local value loses the outermost
+choices that the guard decides. Looking below them would cost more than it saves.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from elrcheck.lang.types import Ty
 FACTS = "$facts"
 TYPES = "$types"
 Facts = dict[int, bool]
-"""Node id -> the truth value that it has behind the guards."""
+"""Node id -> its truth value behind the guards."""
 
 
 class GuardedEvaluator(RememberingEvaluator):
-    """`RememberingEvaluator` over the graph, which uses the guards of an action."""
+    """`RememberingEvaluator` over the graph, which simplifies local values behind guards."""
 
     def under(self, holds: Any, env: Env) -> Env:
         """See `Evaluator.under`."""
@@ -63,7 +62,7 @@ class GuardedEvaluator(RememberingEvaluator):
         return parts if any(new is not old for new, old in zip(parts, values, strict=True)) else values
 
     def _scalar(self, value: Any, is_flag: bool, facts: Facts) -> Any:
-        """A boolean, number or set; one that turns out constant is a Python value, as everywhere else."""
+        """Return a boolean, number or set without decided choices; a constant one is a Python value."""
         dag: Dag = self.alg.dag  # type: ignore[attr-defined]
         settled: dict[int, DagNode] = {}
         while isinstance(value, DagNode) and value.op == "ite":
@@ -77,7 +76,7 @@ class GuardedEvaluator(RememberingEvaluator):
 
 
 def _learn(facts: Facts, node: DagNode, truth: bool) -> None:
-    """Note that a condition has this value, and what follows for its parts."""
+    """Record the truth value of a condition, and those that follow for its parts."""
     facts[node.id] = truth
     if node.op == "not":
         _learn(facts, node.args[0], not truth)
@@ -87,9 +86,9 @@ def _learn(facts: Facts, node: DagNode, truth: bool) -> None:
 
 
 def _left_open(dag: Dag, facts: Facts, node: DagNode, settled: dict[int, DagNode]) -> DagNode:
-    """Return the part of a condition that the facts leave open; the same node if they do not concern it.
+    """Return the part of a condition that the facts leave open; the same node if they decide nothing in it.
 
-    settled: what this returned for other nodes, since parts of a condition are shared.
+    settled: memo of the results, by node id.
     """
     if node.id in settled:
         return settled[node.id]

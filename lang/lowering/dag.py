@@ -1,30 +1,28 @@
 """A hash-consed arena of expressions that simplifies while it builds.
 
-Idea. Lowering unrolls every action over every choice of its arguments, so most of what it asks for is
-already known: an index is a constant, a bit was just set, a comparison cannot fail. `Dag` folds
-that away at construction, and equal expressions become the same object. Everything downstream
-profits: guards that are the same object share a branch in the kernel, a guard that folds to 0
-removes its action instance, and a value whose interval fits its leaf needs no overflow check.
+Idea. Lowering unrolls every action over every choice of its arguments, so most results are known: an index is a
+constant, a bit was just set, a comparison cannot fail. `Dag` folds these at construction, and equal expressions become
+the same object. So guards that are the same object share a branch in the kernel, a guard that folds to 0 removes its
+action instance, and a value whose interval fits its leaf needs no overflow check.
 
 Normal forms (few, so that equal meanings meet):
 * the stored operations are const, var, add, sub, div, mod, min, max, band, bor, andnot, lt, eq, not, and,
   ite, card, shl1, bit. The others are written with them: a <= b is not (b < a), a or b is
   not (not a and not b), x > 3 is not (x < 4), x - 3 is x + (-3);
-* what div and mod divide is not negative, and their divisor is a constant: x // 3 is (x + 6) // 3 - 2
-  where x is in -6..9;
-* an operand order is by id, constants last;
+* the dividend of div and mod is not negative, and their divisor is a constant: x // 3 is (x + 6) // 3 - 2 for x in
+  -6..9;
+* operands are ordered by id, constants last;
 * `x < k` at the edge of x's interval becomes an equality, a 0/1 value compared with a constant
   becomes itself or its negation, and comparisons move through `+ constant` and through choices with
   a constant branch (enum-valued conditionals vanish this way);
 * `and` is flat (up to a size), without duplicates, and 0 when it contains x and not x.
 
-Invariant: for every assignment of leaves within their bounds, the simplified node has the value of
-`nodes.apply` on the unsimplified operands, and that value lies in [lo, hi]. A node whose interval is
-one value is a constant. Cost: amortised constant per node; `bit` keeps a memo because it walks
-through choices.
+Invariant: for every assignment of leaves within their bounds, the simplified node has the value of `nodes.apply` on the
+unsimplified operands, and that value lies in [lo, hi]. A node whose interval is one value is a constant. Cost:
+amortised constant per node; `bit` has a memo because it walks through choices.
 
-Worked example: with x in 0..7, `bor(x, 4)` has bit 2, so `bit(bor(x, 4), 2)` is the constant 1 and
-`bit(bor(x, 4), 0)` is `bit(x, 0)`; the union itself is never computed if only its bits are asked for.
+Example: with x in 0..7, `bit(bor(x, 4), 2)` is the constant 1 and `bit(bor(x, 4), 0)` is `bit(x, 0)`; the union itself
+is not computed if only its bits are used.
 """
 
 from __future__ import annotations
@@ -69,7 +67,7 @@ class Dag(NodeArena):
         return self._make("sub", (x, y), x.lo - y.hi, x.hi - y.lo)
 
     def div(self, a: Term, b: Term) -> DagNode:
-        """The quotient, rounded down; a divisor below 1, which no configuration that is searched has, counts as 1."""
+        """Return the quotient, rounded down. A divisor below 1 counts as 1; no configuration of a search has one."""
         x, y = self._term(a), self._term(b)
         if not y.is_const:
             return self._divided_by_any(self.div, x, y)
@@ -84,7 +82,7 @@ class Dag(NodeArena):
         return self._make("div", (x, self.const(k)), first, last)
 
     def mod(self, a: Term, b: Term) -> DagNode:
-        """What a division leaves, from 0 to the divisor - 1; see `div`."""
+        """Return the remainder, from 0 to divisor - 1; see `div`."""
         x, y = self._term(a), self._term(b)
         if not y.is_const:
             return self._divided_by_any(self.mod, x, y)
@@ -98,7 +96,7 @@ class Dag(NodeArena):
         return self._make("mod", (x, self.const(k)), 0, k - 1)
 
     def _divided_by_any(self, divide: Callable[[Term, Term], DagNode], x: DagNode, y: DagNode) -> DagNode:
-        """A division by a number that stays open: a choice between its values."""
+        """Return a division by a number that is not constant: a choice between the divisors."""
         *others, result = (divide(x, k) for k in range(y.lo, y.hi + 1))
         for k, quotient in reversed(list(enumerate(others, start=y.lo))):
             result = self.ite(self.eq(y, k), quotient, result)
@@ -125,7 +123,7 @@ class Dag(NodeArena):
         return self._make("max", (x, y), max(x.lo, y.lo), max(x.hi, y.hi))
 
     def ite(self, cond: Term, then: Term, orelse: Term) -> DagNode:
-        """A choice; one between two compared values is their minimum or maximum."""
+        """Return a choice; between two compared values it is their minimum or maximum."""
         choice = super().ite(cond, then, orelse)
         if choice.op == "ite" and choice.args[0].op == "lt":
             x, y = choice.args[0].args
@@ -153,7 +151,7 @@ class Dag(NodeArena):
         return self._make("lt", (x, y), 0, 1) if folded is None else folded
 
     def _less_than_itself(self, x: DagNode, y: DagNode) -> DagNode | None:
-        """x < y where one side is a minimum, a maximum or a choice of which the other side is an operand."""
+        """Return x < y if one side is a minimum, a maximum or a choice with the other side as an operand, else None."""
         if x.op in ("min", "max") and y in x.args:
             other = x.args[0] if y is x.args[1] else x.args[1]
             return self.lt(other, y) if x.op == "min" else self.zero
@@ -173,7 +171,7 @@ class Dag(NodeArena):
         return None
 
     def _below(self, x: DagNode, k: int) -> DagNode:
-        """x < k, where x.lo < k <= x.hi."""
+        """Return x < k, where x.lo < k <= x.hi."""
         if k == x.lo + 1:
             return self.eq(x, x.lo)
         if k == x.hi:
@@ -201,7 +199,7 @@ class Dag(NodeArena):
         return self._make("eq", (x, y), 0, 1)
 
     def _is(self, x: DagNode, k: int) -> DagNode:
-        """x == k, where k lies in x's interval, which has at least two values."""
+        """Return x == k, where k lies in x's interval, which has at least two values."""
         if x.is_bool:
             return x if k else self.lnot(x)
         if x.hi == x.lo + 1 and k == x.hi:
@@ -274,7 +272,7 @@ class Dag(NodeArena):
         return self._make("bor", (x, y), max(x.lo, y.lo), _ones(x.hi | y.hi))
 
     def _rejoin(self, x: DagNode, y: DagNode) -> DagNode | None:
-        """x | y where both, or a part of x and y, are pieces of one mask: (m & 1) | (m & 2) = m & 3."""
+        """Return x | y if both, or y and a part of x, are pieces of one mask, else None: (m & 1) | (m & 2) = m & 3."""
         piece = _piece(y)
         if piece is None:
             return None
@@ -287,7 +285,7 @@ class Dag(NodeArena):
         return None
 
     def andnot(self, a: Term, b: Term) -> DagNode:
-        """The members of a that are not in b."""
+        """Return the members of a that are not in b."""
         x, y = self._mask(a), self._mask(b)
         if x is y or x is self.zero:
             return self.zero
@@ -312,7 +310,7 @@ class Dag(NodeArena):
         return self._make("card", (x,), 1 if x.lo > 0 else 0, most)
 
     def single(self, index: Term) -> DagNode:
-        """The mask with one bit; 0 for an index outside 0..MAX_BIT."""
+        """Return the mask with one bit; 0 for an index outside 0..MAX_BIT."""
         i = self._term(index)
         if i.is_const:
             return self.const(1 << i.lo if 0 <= i.lo <= MAX_BIT else 0)
@@ -360,17 +358,17 @@ class Dag(NodeArena):
 
 
 def _ones(value: int) -> int:
-    """The smallest mask of consecutive ones that covers the value."""
+    """Return the smallest mask of consecutive ones that covers the value."""
     return (1 << value.bit_length()) - 1
 
 
 def _where(cond: DagNode, x: DagNode) -> DagNode:
-    """x, or the constant that it equals where the condition holds."""
+    """Return x, or the constant that it equals where the condition holds."""
     return cond.args[1] if cond.op == "eq" and cond.args[0] is x and cond.args[1].is_const else x
 
 
 def _piece(x: DagNode) -> tuple[DagNode, int] | None:
-    """(m, k) if x is m & k for a constant k, also when written as "if m has bit i then {i} else {}"."""
+    """Return (m, k) if x is m & k for a constant k, also if written "if m has bit i then {i} else {}"; else None."""
     if x.op == "band" and x.args[1].is_const:
         return x.args[0], x.args[1].lo
     if x.op == "bit" and x.args[1].is_const and x.args[1].lo == 0:

@@ -1,6 +1,6 @@
 """The algebra whose terms are nodes of the hash-consed graph: evaluating the IR over it builds the graph.
 
-A set is a bit mask, an int or a node; one of more than PACKED possible members is a list of truths.
+A set is a bit mask, an int or a node; with more than PACKED possible members it is a list of truths.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elrcheck.lang.lowering.nodes import DagNode
 
 
 class DagAlgebra(FlagsAlgebra[DagNode]):
-    """Terms are nodes; a node that turned out constant becomes a Python value again."""
+    """Terms are nodes; constant nodes become Python values again."""
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag

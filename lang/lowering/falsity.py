@@ -1,12 +1,11 @@
 """The distance of a state from violating a property: the branch distance of search-based testing, as nodes.
 
-The distance of a condition from being true is 0 where it holds, and otherwise counts what is in the way: the
-sum over the parts of a conjunction that fail, the least over those of a disjunction, a bounded difference for
-an order between numbers, 1 for anything else. It is built in the graph of the program, so whatever evaluates
-nodes evaluates it too.
+The distance of a condition from being true is 0 where it holds. Otherwise it is the sum over the parts of a
+conjunction, the least over those of a disjunction, a bounded difference for an order between numbers, and 1 for
+anything else. It is built in the graph of the program, so whatever evaluates nodes evaluates it, too.
 
-A distance is a hint for a search, never a verdict: 0 means that the condition holds, and every other value
-only that it does not.
+A distance is a hint for a search, never a verdict: 0 means that the condition holds, and every other value only that it
+does not.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ APART = 4
 
 
 def falsities(program: Program, checks: Sequence[int]) -> list[DagNode]:
-    """Return for each of these checks the distance of a state from hitting it; of a step check, over all steps."""
+    """Return, for each of these checks, the distance of a state from hitting it; for a step check, over all steps."""
     distance = _Distance(program.dag)
     distances = []
     for number in checks:
@@ -43,7 +42,7 @@ def falsities(program: Program, checks: Sequence[int]) -> list[DagNode]:
 
 
 class _Distance:
-    """Distances in one graph; each pair of a node and a truth value is made once."""
+    """Distances in one graph, built once for each pair of a node and a truth value."""
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag

@@ -1,11 +1,10 @@
-"""Steps that may be left out of a search in levels, because another order of the same two steps is taken.
+"""Steps that a search in levels may skip, because it takes the same two steps in another order.
 
-Two action instances commute here if neither writes a leaf that the other reads (in guards, bounds or new
-values) or writes. Let s be a state of the newest level, and a the least instance that leads into s from the
-level before it. A later instance t that commutes with a may be left out in s: the state to which it leads
-is also reached by t first and then a (docs/adr/0025 has the argument). No state is lost, no state moves to
-another level, and no state is credited to another instance. Where the image of a state under a renaming stands for it,
-the instance that led there is one of other members, so nothing is left out.
+Two action instances commute if neither writes a leaf that the other reads (in guards, bounds or new values) or writes.
+Let s be a state of the newest level, and a the least instance that leads into s from the level before. A later instance
+t that commutes with a may be skipped in s: its successor is also reached by t and then a (docs/adr/0025 has the
+argument). No state is lost, moves to another level, or is credited to another instance. With a symmetry nothing is
+skipped: the instance that led to a representative may be one of other members.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def changes(instance: Instance) -> dict[int, DagNode]:
 
 
 def asleep(program: Program) -> list[int]:
-    """Return for every instance a the set of instances t, as a bit mask, that may be left out after a."""
+    """Return, for every instance a, the bit mask of the instances that may be skipped after a."""
     if program.symmetry is not None:
         return [0] * len(program.instances)
     written = [_bits(changes(instance)) for instance in program.instances]

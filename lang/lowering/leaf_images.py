@@ -1,8 +1,8 @@
-"""A lowered program that is searched up to renaming: what each renaming does to the leaves of a state.
+"""The effect of renamings on the leaves of a program, for a search up to renaming.
 
-The renamings of a sort of n members are made by the n - 1 swaps of neighbours. `plain_changes` orders all n! such that
-each follows from the one before by one swap (S. M. Johnson, "Generation of permutations by adjacent transposition",
-1963), so a search gets from one image of a state to the next by moving the few leaves that speak of two members.
+Swaps of neighbours generate the renamings of a sort. `plain_changes` orders all n! such that each follows from the one
+before by one swap (S. M. Johnson, "Generation of permutations by adjacent transposition", 1963), so a search gets from
+one image of a state to the next by moving the few leaves that depend on two members.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elrcheck.lang.types import Ty
 
 
 def up_to_renaming(lowered: Lowered) -> Lowered:
-    """Return the program that is searched up to renaming; ModelError if its initial states tell members apart."""
+    """Return the program with its symmetry; raise ModelError if the initial states tell members apart."""
     model, config = lowered.model, lowered.config
     sorts = {name: size_of(ty, config) for name, ty in model.symmetric_sorts.items()}
     starts = set(initial_states(model, config))
@@ -46,19 +46,19 @@ def up_to_renaming(lowered: Lowered) -> Lowered:
 
 
 def plain_changes(size: int) -> tuple[int, ...]:
-    """Return which neighbours to swap, one after the other, to go through all orders of so many things."""
+    """Return the swaps of neighbours, by the lower position, that visit all orders of `size` things."""
     if size < 2:
         return ()
     sweeps = (tuple(range(size - 2, -1, -1)), tuple(range(size - 1)))
     changes = list(sweeps[0])
     for number, swap in enumerate(plain_changes(size - 1), start=1):
-        changes += [swap + number % 2, *sweeps[number % 2]]  # the last one stands before the others after a sweep down
+        changes += [swap + number % 2, *sweeps[number % 2]]  # after a sweep down the last thing is first
     return tuple(changes)
 
 
 @dataclass(frozen=True)
 class _ScalarImage:
-    """Like `LeafImage`, with numbers of scalars of the whole state."""
+    """Like `LeafImage`, with the numbers of scalars of the whole state."""
 
     source: int
     ty: Ty
@@ -68,7 +68,7 @@ class _ScalarImage:
 def leaf_images(lowered: Lowered, to: Renaming) -> tuple[LeafImage, ...]:
     """Return the image of every leaf of the program under a renaming.
 
-    The image of a reachable state is one, so a scalar that never changes has its value in the image too.
+    The image of a reachable state is reachable, so constant scalars have the same value in the image.
     """
     images: dict[int, LeafImage] = {}
     for slot, image in zip(lowered.slots, _Images(lowered, to).of(lowered.model.state_ty, 0, ()), strict=True):
@@ -88,7 +88,7 @@ def _leaf_image(lowered: Lowered, image: _ScalarImage, to: Renaming) -> LeafImag
         if length.index is not None:
             behind.append((length.index, least))
         elif length.initial < least:
-            values = ()  # there never is anything
+            values = ()  # the value behind it never exists
     needed = tuple(behind) if values else ()
     if source.index is not None:
         return LeafImage(source.index, values, bits, needed)
@@ -100,7 +100,7 @@ def _leaf_image(lowered: Lowered, image: _ScalarImage, to: Renaming) -> LeafImag
 
 
 def _moved(lowered: Lowered, ty: Ty, to: Renaming) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return what the values of a scalar become, and where the bits of a set go; empty if they stay."""
+    """Return the images of a scalar's values, and of the bits of a set; each empty if they stay."""
     if ty.kind == "set":
         bits = positions(ty.elem, lowered.config, to)
         return (), () if _stays(bits) else bits
@@ -115,14 +115,14 @@ def _stays(images: Sequence[int]) -> bool:
 
 
 def positions(ty: Ty, config: object, to: Renaming) -> tuple[int, ...]:
-    """Return the position that each value of a finite type has after a renaming, among those of the type."""
+    """Return the position of the image of each value of a finite type, among the values of the type."""
     values = domain(ty, config)  # type: ignore[arg-type]
     places: Mapping[object, int] = {value: k for k, value in enumerate(values)}
     return tuple(places[renamed(value, ty, to)] for value in values)
 
 
 class _Images:
-    """Goes through the scalars of a value in layout order, with the scalar that each is the image of."""
+    """Walks over the scalars of a value in layout order, each with the scalar whose image it is."""
 
     def __init__(self, lowered: Lowered, to: Renaming) -> None:
         self.config, self.to = lowered.config, to
@@ -132,7 +132,7 @@ class _Images:
         return sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
 
     def of(self, ty: Ty, at: int, behind: tuple[tuple[int, int], ...]) -> Iterator[_ScalarImage]:
-        """Yield the image of each scalar of a value whose own first scalar is number `at`."""
+        """Yield the image of each scalar of a value whose first scalar has the number `at`."""
         match ty.kind:
             case "seq":
                 yield _ScalarImage(at, Ty("nat", "length", hi=ty.hi), ())

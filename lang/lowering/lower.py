@@ -1,19 +1,17 @@
 """Lowering: a model under one configuration becomes a `Program` of nodes over packed leaves.
 
-Idea: evaluate every action instance, property and bound with the structural evaluator over the
-hash-consed graph. What is left of an action instance is a list of guards and, for each leaf of the
-state it changes, the node of the new value.
+Idea: evaluate every action instance, property and bound with the structural evaluator over the hash-consed graph. An
+action instance becomes a list of guards and, for each leaf that it changes, the node of the new value.
 
-Constants of the state. Many leaves never change under a configuration: the replica list without a
-reassignment, a leader's opinion of itself, everything ELR in a legacy variant. Lowering starts from
-the optimistic assumption that every leaf keeps its initial value, drops the assumption for a leaf as
-soon as an instance writes something else, and starts over until nothing is dropped. The surviving
-assumption is an inductive invariant, so those leaves are constants: they cost no bit and fold away.
+Constants of the state. Many leaves never change under a configuration: a list of all members, or every field of a
+feature that is switched off. Lowering starts from the assumption that every leaf keeps its initial value, drops it for
+a leaf as soon as an instance writes something else, and starts over until nothing is dropped. What remains is an
+inductive invariant, so those leaves are constants: they take no bit and fold away.
 
 Numbers of the configuration may stay open (`open_numbers`): each becomes a leaf that no instance writes, and
 `Lowered.at` closes them.
 
-Booleans are 0/1, enum values positions, optionals one more than None = -1, sets bit masks.
+Booleans are 0/1, enum values positions, optionals numbers with -1 for None, sets bit masks.
 """
 
 from __future__ import annotations
@@ -48,11 +46,11 @@ def lower(
     open_numbers: Mapping[str, int] | None = None,
     between: Callable[[], object] = bool,
 ) -> Lowered:
-    """Lower a model. properties: the checks to carry, all `always` and `sometimes` by default.
+    """Lower a model. properties: the checks of the program, by default all `always` and `sometimes`.
 
-    open_numbers: fields of the configuration that stay open, each with its least value; the configuration
-    has the greatest. ValueError for a field that cannot. between: called between two instances of actions, some
-    milliseconds apart; it may raise to end the lowering.
+    open_numbers: fields of the configuration that stay open, each with its least value; the configuration has the
+    greatest. Raise ValueError for a field that cannot. between: called between two action instances, some milliseconds
+    apart; it may raise to end the lowering.
     """
     checks = model.checks if properties is None else tuple(properties)
     starts = initial_scalars(model, Structure(config, ConcreteAlgebra()))
@@ -69,7 +67,7 @@ def lower(
 
 
 def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int) -> GuardedEvaluator:
-    """An evaluator with a graph of its own; its variables from `first` on are the open numbers."""
+    """Return an evaluator with a new graph, whose variables from number `first` on are the open numbers."""
     dag = Dag()
     algebra = DagAlgebra(dag)
     if not opened:
@@ -79,7 +77,7 @@ def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], f
 
 
 def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
-    """The slots whose initial value depends on an open number."""
+    """Return the slots whose initial value depends on an open number."""
     if not isinstance(evaluator, OpenEvaluator):
         return set()
     structure, differing = evaluator.structure, set[int]()
@@ -94,7 +92,7 @@ def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
 
 
 def _chosen(starts: Sequence[Sequence[tuple[str, Ty, Scalar]]]) -> set[int]:
-    """The slots in which two initial states differ."""
+    """Return the slots in which two initial states differ."""
     first = starts[0]
     return {
         place for other in starts[1:] for place, (a, b) in enumerate(zip(first, other, strict=True)) if a[2] != b[2]
@@ -102,7 +100,7 @@ def _chosen(starts: Sequence[Sequence[tuple[str, Ty, Scalar]]]) -> set[int]:
 
 
 def _same(new: Any, old: Any) -> Any:
-    """The new value, made of parts of the old one where they are equal, so that they can be recognised."""
+    """Return the new value with the parts of the old one that are equal, so that they are identical."""
     if isinstance(new, dict):
         parts = {name: _same(part, old[name]) for name, part in new.items()}
         return old if all(parts[name] is old[name] for name in parts) else parts
@@ -113,7 +111,7 @@ def _same(new: Any, old: Any) -> Any:
 
 
 class EvaluatedStep(NamedTuple):
-    """One action instance as evaluated: `changed` maps a slot to its new scalar."""
+    """An evaluated action instance. changed: slot -> new scalar."""
 
     fn: Fn
     args: tuple[object, ...]
@@ -125,8 +123,8 @@ class EvaluatedStep(NamedTuple):
 class Attempt:
     """One lowering under the assumption that only the slots in `varying` change.
 
-    What the attempt before has evaluated over parts of the state that are no different now is taken
-    over. A variable of the graph has the number of its slot until `finish` gives it that of its leaf.
+    It shares the unchanged parts of the state with the attempt before, and so the evaluator's memo. A variable of the
+    graph has the number of its slot until `finish` gives it that of its leaf.
     """
 
     def __init__(
@@ -191,7 +189,7 @@ class Attempt:
         self.raw.append(EvaluatedStep(fn, args, tuple(guards), after, changed))
 
     def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
-        """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
+        """Yield (slot, new scalar) for all scalars that differ. at: the first slot of the value."""
         if new is old:
             return
         if ty.kind == "vec" and put_outside(new) is not False:
@@ -220,7 +218,7 @@ class Attempt:
             at += self._size(part)
 
     def _leaves_bounds(self, new: list[Any], changed: dict[int, Term], ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
-        """Changes of a map of which a scalar leaves its bounds where an entry is put outside the keys."""
+        """Yield the changes of a map, with one scalar out of its bounds where an entry is put outside the keys."""
         slot = min(changed, default=at)
         inside = [scalar for _, _, scalar in self.structure.leaves(new, ty)][slot - at]
         beyond = self.dag.ite(self._node(put_outside(new)), self.slots[slot].hi + 1, self._node(inside))
@@ -235,7 +233,7 @@ class Attempt:
         return size[0]
 
     def written(self) -> set[int]:
-        """Return the slots that some instance changes; constants that stay equal do not count."""
+        """Return the slots that some instance changes."""
         return {position for step in self.raw for position in step.changed}
 
     # ------------------------------------------------------------------------- the program
@@ -259,7 +257,7 @@ class Attempt:
         return Lowered(self.model, self.config, program, self.slots, self.parameters, self)
 
     def _leaf_values(self, scalars: Sequence[tuple[str, Ty, Scalar]]) -> Iterator[int]:
-        """What a leaf stores of an initial state, leaf by leaf."""
+        """Yield the leaf values of an initial state."""
         for slot, (_, _, scalar) in zip(self.slots, scalars, strict=True):
             if slot.index is not None:
                 yield encoded(scalar)
@@ -290,9 +288,9 @@ class Attempt:
         return Instance(fn.name, args, guards, updates, tuple(self._within(after)), steps)
 
     def _within(self, after: Mapping[str, Any]) -> Iterable[DagNode]:
-        """Conjuncts of the bound on the successor; one that also holds now for certain folds away.
+        """Yield the conjuncts of the bound on the successor, without those that the step does not affect.
 
-        Every state of a search is inside the bound, so one that a step leaves alone holds.
+        Every state of a search is inside the bound, so these hold.
         """
         values = self._bounded(after)
         held = self._bounded(self.now) if self.parameters else [None] * len(values)
@@ -301,7 +299,7 @@ class Attempt:
                 yield self._node(value)
 
     def _bounded(self, state: Mapping[str, Any]) -> list[Any]:
-        """The conjuncts of the bound on a state."""
+        """Return the conjuncts of the bound on a state."""
         body = self.model.bound.body
         match body:
             case Ret(value=NamedConjunction(parts=parts) | Junction(op="and", parts=parts)):

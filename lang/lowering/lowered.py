@@ -1,4 +1,4 @@
-"""A lowered model: the program, and the way between its leaf values and plain states."""
+"""A lowered model: the program, and the conversion between its leaf values and plain states."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from elrcheck.lang.tree import limits_of
 from elrcheck.lang.types import Ty
 
 Scalar: TypeAlias = int | list[bool]
-"""A scalar of a plain state: a set is one boolean for each possible member."""
+"""A scalar of a plain state; a set is a list with one boolean for each possible member."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One scalar of the whole state. `index` is its leaf in the program, or None for a constant."""
+    """One scalar of the whole state. index: its leaf in the program, None for a constant."""
 
     path: str
     ty: Ty
@@ -45,11 +45,11 @@ class EvaluatedModel(Protocol):
 
 
 class Lowered:
-    """A program and the way back from its leaf values to plain states.
+    """A program, and the conversion between its leaf values and plain states.
 
-    parameters: the numbers of `config` that are open; the program starts in the configuration itself.
-    widest: the configuration that was lowered. attempt: what answers `nodes`. name: equal names stand for
-    equal programs, apart from the state they start in; empty if it has none.
+    parameters: the open numbers; the program starts with their values in `config`. widest: the configuration that was
+    lowered. attempt: answers `nodes`. name: programs with the same name are equal up to their initial states; empty for
+    no name.
     """
 
     name = ""
@@ -69,9 +69,9 @@ class Lowered:
         self._plain = Structure(self.config, ConcreteAlgebra())
 
     def at(self, values: Mapping[str, int]) -> Lowered:
-        """The same program, started with these values of the open numbers; the others keep their greatest.
+        """Return the program started with these values of the open numbers; the others have their greatest.
 
-        ValueError for a value outside its range, or a number that is not open.
+        Raise ValueError for a value outside its range, or a number that is not open.
         """
         ranges = {parameter.name: range(parameter.lo, parameter.hi + 1) for parameter in self.parameters}
         for name, value in values.items():
@@ -90,15 +90,15 @@ class Lowered:
         return copied
 
     def started(self, state: object) -> Lowered:
-        """The same program, started in another state of it; ValueError if that does not fit the program."""
+        """Return the program started in another state; ValueError if the state does not fit the program."""
         copied = copy.copy(self)
         copied.program = replace(self.program, init=(self.encode(state),))
         return copied
 
     def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, DagNode]:
-        """Evaluate a function on the current state, as nodes over the leaves: one for each field of a record.
+        """Return the nodes of a function's value on the current state, by field; {"": node} for a scalar.
 
-        args: the choice of its parameters. A function that returns a scalar has one field named "".
+        args: the choice of its parameters.
         """
         return self.attempt.nodes(fn, args)
 
@@ -154,7 +154,7 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
 
 
 def slots_of(model: Model, config: ModelConfig, varying: Set[int]) -> list[Slot]:
-    """The scalars of the state, of which those in `varying` are leaves; LookupError if there are fewer."""
+    """Return the scalars of the state, of which those in `varying` are leaves; LookupError if there are fewer."""
     structure = Structure(config, ConcreteAlgebra())
     start = initial_scalars(model, structure)[0]
     if not varying <= set(range(len(start))):
@@ -174,7 +174,7 @@ def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], vary
 
 
 def initial_scalars(model: Model, plain: Structure) -> list[list[tuple[str, Ty, Scalar]]]:
-    """The scalars of each initial state; ModelError for one outside its type."""
+    """Return (path, type, scalar) of all scalars of each initial state; ModelError for one outside its type."""
     states = (plain.lift(state, model.state_ty) for state in initial_states(model, plain.config))
     scalars = [list(plain.leaves(state, model.state_ty)) for state in states]
     for path, ty, scalar in itertools.chain(*scalars):

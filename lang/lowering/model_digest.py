@@ -1,7 +1,7 @@
-"""A digest of what a model says: of its functions as they are compiled, and of their types.
+"""A digest of a model's compiled functions and their types.
 
-A program follows from it and from the values of a configuration, however the file computes what it declares. Comments
-and layout are no part of it. Every node is written once, with numbers in place of its operands.
+These and the values of a configuration determine a program; comments, layout, and the way in which a file computes its
+declarations do not. Every node is written once, with numbers in place of its operands.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from elrcheck.lang.load import Model
 
 PLACES = ("line", "node")
-"""What a node says of its source."""
+"""The fields of a node about its source."""
 
 
 def model_digest(model: Model) -> str:
-    """Return a digest that two models share, in any process, only if they say the same."""
+    """Return a digest, the same in every process, that only equal models share."""
     writer = _Writer()
     parts = [sys.version, writer.of(model.state_ty), writer.class_(model.config)]
     for kind in ("init", "bound"):
@@ -39,7 +39,7 @@ def model_digest(model: Model) -> str:
 
 
 class _Writer:
-    """Gives every node, type and class a number, and a line that says what it is."""
+    """Numbers nodes, types and classes, and writes a line for each."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -47,7 +47,7 @@ class _Writer:
         self._types: dict[Ty, str] = {}
 
     def of(self, value: Any) -> str:
-        """Return what stands for a value: a number, or the value itself if it is plain."""
+        """Return the text of a value: its number, or the value itself if it is plain."""
         if value is None or isinstance(value, bool | int | str):
             return repr(value)
         if isinstance(value, tuple):
@@ -67,7 +67,7 @@ class _Writer:
         return number
 
     def class_(self, kind: type) -> str:
-        """Return the number of an enum or a record, with its members or fields."""
+        """Return the number of an enum or a record; its line has the members or fields."""
         number = self._numbers.get(id(kind))
         if number is None:
             number = self._numbers[id(kind)] = f"#{kind.__qualname__}.{len(self._numbers)}"

@@ -1,9 +1,8 @@
-"""Nodes of the expression DAG and what each operation means.
+"""Nodes of the expression DAG, and the meaning of the operations.
 
-Every value is an integer; a boolean is 0 or 1, a set is a non-negative bit mask. All
-operations are total, because compiled code evaluates both sides of a choice: `shl1` and `bit` give
-0 for an index outside 0..MAX_BIT. This module's `apply` is the definition of the operations; the
-kernel, the numpy evaluator and the folding rules of `dag` are tested against it.
+Every value is an integer; a boolean is 0 or 1, a set is a non-negative bit mask. All operations are total, because
+compiled code evaluates both sides of a choice: `shl1` and `bit` return 0 for an index outside 0..MAX_BIT. `apply`
+defines the operations; the kernel, the numpy evaluator and the folding rules of `dag` are tested against it.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ LIMIT = 1 << 62  # values stay well inside a signed 64-bit word
 
 
 class DagNode:
-    """One value of the DAG: its operation, operands and inclusive interval.
+    """One value of the DAG: its operation, operands and inclusive interval. Only `Dag` builds nodes.
 
-    `id` grows along every edge from operand to user, so ascending ids are an evaluation order.
-    `leaf` is the leaf index of a `var` and -1 otherwise. Build nodes only through `Dag`.
+    id: grows from operand to user, so ascending ids are an evaluation order. leaf: index of a `var`, else -1.
     """
 
     __slots__ = ("args", "hi", "id", "is_bool", "is_const", "leaf", "lo", "op")
@@ -38,7 +36,7 @@ class DagNode:
 
 
 def show(node: DagNode, depth: int) -> str:
-    """Readable text of a node, cut at some depth."""
+    """Format a node, down to some depth."""
     if node.op == "const":
         return str(node.lo)
     if node.op == "var":
@@ -49,7 +47,7 @@ def show(node: DagNode, depth: int) -> str:
 
 
 def cone(roots: Iterable[DagNode]) -> list[DagNode]:
-    """The roots and everything below them, each once, operands before users."""
+    """Return the roots and all nodes below them, each once, operands before users."""
     reached: dict[int, DagNode] = {}
     todo = list(roots)
     while todo:
@@ -61,7 +59,7 @@ def cone(roots: Iterable[DagNode]) -> list[DagNode]:
 
 
 def apply(op: str, args: Sequence[int]) -> int:
-    """The meaning of an operation on known operands."""
+    """Return the value of an operation on constant operands."""
     match op:
         case "add":
             return args[0] + args[1]
@@ -101,7 +99,7 @@ def apply(op: str, args: Sequence[int]) -> int:
 
 
 def evaluate_all(nodes: Sequence[DagNode], leaves: Sequence[int]) -> tuple[int, ...]:
-    """Values of some nodes when leaf i has the value leaves[i]."""
+    """Return the values of nodes when leaf i has the value leaves[i]."""
     values: dict[int, int] = {}
     for node in cone(nodes):
         if node.op == "const":
@@ -114,5 +112,5 @@ def evaluate_all(nodes: Sequence[DagNode], leaves: Sequence[int]) -> tuple[int, 
 
 
 def evaluate(node: DagNode, leaves: Sequence[int]) -> int:
-    """Value of one node when leaf i has the value leaves[i]."""
+    """Return the value of one node when leaf i has the value leaves[i]."""
     return evaluate_all((node,), leaves)[0]

@@ -1,15 +1,14 @@
 """Numbers of a configuration that stay open, so that one program serves every value they may have.
 
-Idea: an open number is a leaf of the state that no instance writes. Every state of a search then carries the
-numbers it belongs to, and nothing behind lowering needs to know of them: a search closes them by the values
-in its initial state. What the rules ask of an open number becomes a node like any other.
+Idea: an open number is a leaf of the state that no instance writes, and its uses in rules are nodes like any other. A
+search closes it by the value in its initial state; nothing behind lowering treats it specially.
 
-A derived number, such as `Config.promise_slots`, is a property in plain Python. It is run with stand-ins for
-the open numbers it reads. Where Python needs to know whether a comparison holds, the run is repeated for both
-answers, so that the results of all runs, with what tells them apart, are the number as an expression.
+A derived number is a property of the configuration in plain Python. It is run with stand-ins for the open numbers.
+Where Python needs the truth of a comparison, the run is repeated for both answers; the results of all runs, as a choice
+by these comparisons, are the number as an expression.
 
-What must be a plain number while lowering (how many slots a sequence has, how far a loop is unrolled, the
-range of a leaf) is that of the configuration that is lowered, whose open numbers are the largest.
+Numbers that lowering needs plain (the slots of a sequence, the length of a loop, the range of a leaf) are those of the
+configuration that is lowered, in which open numbers have their greatest values.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from elrcheck.lang.types import Ty
 
 
 def budgets_of(model: Model) -> frozenset[str]:
-    """Return the numbers of a configuration that bound a search: those that the model's bound reads."""
+    """Return the numbers of the configuration that the model's bound reads."""
     names: set[str] = set()
     todo, seen = [model.bound], {model.bound.name}
     while todo:
@@ -43,7 +42,7 @@ def budgets_of(model: Model) -> frozenset[str]:
 
 
 class OpenEvaluator(GuardedEvaluator):
-    """Evaluates over the graph, with some numbers of the configuration open. terms: their nodes."""
+    """Evaluates over the graph with some numbers of the configuration open. terms: their nodes, by field."""
 
     def __init__(
         self, fns: Mapping[str, Fn], config: ModelConfig, algebra: DagAlgebra, terms: Mapping[str, Term]
@@ -53,20 +52,20 @@ class OpenEvaluator(GuardedEvaluator):
         self._settings: dict[str, Any] = {}
 
     def setting(self, name: str, ty: Ty) -> Any:
-        """See `Evaluator.setting`; a node where the value depends on an open number."""
+        """See `Evaluator.setting`; a node if the value depends on an open number."""
         if name not in self._settings:
             self._settings[name] = self._every_way(name, ty, ())
         return self._settings[name]
 
     def exists(self, args: Sequence[object], params: Sequence[tuple[str, Ty]]) -> Iterator[Any]:
-        """Yield for each argument that it is in the range of its parameter, where that depends on an open number."""
+        """Yield, for each argument whose range depends on an open number, the condition that it is in the range."""
         for (_, ty), arg in zip(params, args, strict=True):
             kind = ty.elem if ty.kind == "opt" else ty
             if arg is not None and kind.kind == "nat" and isinstance(kind.hi, str):
                 yield self.alg.cmp("le", arg, self.setting(kind.hi, kind))
 
     def _every_way(self, name: str, ty: Ty, answers: tuple[bool, ...]) -> Any:
-        """The value of a field, after the comparisons in it have had these answers."""
+        """Return the value of a field as a term, given the answers to its first comparisons."""
         try:
             value = getattr(_Configuration(self, list(answers)), name)
         except _Undecided as undecided:
@@ -85,7 +84,7 @@ class OpenEvaluator(GuardedEvaluator):
 
 
 class _Undecided(Exception):
-    """A run asks for the truth of a condition to which it has no answer yet."""
+    """A run needs the truth of a condition to which it has no answer yet."""
 
     def __init__(self, condition: DagNode) -> None:
         super().__init__()
@@ -93,7 +92,7 @@ class _Undecided(Exception):
 
 
 class _Configuration:
-    """Stands for the configuration in one run of a property. answers: of its comparisons, in their order."""
+    """The configuration in one run of a property. answers: to its comparisons, in order."""
 
     def __init__(self, evaluator: OpenEvaluator, answers: list[bool]) -> None:
         self._evaluator, self._answers = evaluator, answers
@@ -182,7 +181,7 @@ class _Number:
         return bool(self != 0)
 
     def __index__(self) -> int:
-        """The number itself: one run for each value it may have."""
+        """Return the number; comparisons with its possible values cause one run for each."""
         if isinstance(self.term, int):
             return self.term
         values = range(self.term.lo, self.term.hi)

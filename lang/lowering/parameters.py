@@ -1,4 +1,4 @@
-"""The numbers of a configuration that stay open (`open_numbers`)."""
+"""The open numbers of a configuration (see `open_numbers`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.lang.runtime import ModelConfig
 
 @dataclass(frozen=True)
 class Parameter:
-    """An open number: a field of the configuration, with the least and the greatest value it may have."""
+    """An open number: a field of the configuration, with its least and greatest value."""
 
     name: str
     lo: int
@@ -18,10 +18,10 @@ class Parameter:
 
 
 def parameters(config: ModelConfig, least: Mapping[str, int], sizes: Set[str]) -> tuple[Parameter, ...]:
-    """The open numbers of a lowering, in the order of the configuration's fields.
+    """Return the open numbers of a lowering, in the order of the configuration's fields; ValueError for other fields.
 
-    least: the smallest value of each; the configuration has the greatest. With one value, it is not open. sizes: the
-    fields that say how many members a sort has, which cannot stay open.
+    least: field -> least value; the configuration has the greatest. A number with one value is not open. sizes: the
+    fields that are sizes of sorts, which cannot stay open.
     """
     names = [part.name for part in fields(config)]
     for name, lo in least.items():

@@ -1,17 +1,16 @@
 """A lowered model as plain data, which the engines execute.
 
-`Program` is the contract between lowering, which writes it, and the searches (`compiled`, `vector`),
-which only read it. All expressions are nodes of one `Dag` over the leaves of the current state.
-The meaning of a search over a program, the same for every engine:
+`Program` is the contract between lowering, which writes it, and the searches, which only read it. All expressions are
+nodes of one `Dag` over the leaves of the current state. Every engine searches a program in the same way:
 
 * generated counts the initial states and every enabled transition, also those cut or already seen;
 * an enabled transition whose `within` conjuncts do not all hold is cut: it is not stored and not checked;
-* otherwise a new value outside its leaf's bounds is an overflow: the transition is dropped, the search
-  continues and ends inconclusive, naming the leaf;
+* otherwise a new value outside its leaf's bounds is an overflow: the transition is dropped, and the search continues
+  and ends inconclusive, naming the leaf;
 * otherwise the step checks are evaluated and the successor is stored if it is new;
 * state checks are evaluated once on every distinct state, before its level is expanded;
 * a state without an enabled instance is a deadlock (a cut transition counts as enabled);
-* with a symmetry, the least image of a state stands for it from the moment that it is reached.
+* with a symmetry, every state is replaced by its least image when it is reached.
 """
 
 from __future__ import annotations
@@ -39,12 +38,11 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Instance:
-    """An action with its choices fixed.
+    """An action with fixed arguments. Every node is over the current state.
 
-    guards are conjuncts, the cheapest or most shared first; updates maps a leaf index to its new
-    value, an absent leaf is unchanged; within are conjuncts that say the successor is inside the
-    bound; step_checks maps the index of a step check to the node that is 1 if the transition
-    satisfies it (absent means 1). Every node is over the current state.
+    guards: conjuncts, the cheapest or most shared first. updates: leaf -> new value; other leaves are unchanged.
+    within: conjuncts of the bound on the successor. step_checks: index of a step check -> node that is 1 if the
+    transition satisfies it; a missing one is 1.
     """
 
     action: str
@@ -66,18 +64,18 @@ class Check:
 
     @property
     def hit_value(self) -> int:
-        """The value of the node that is worth reporting."""
+        """The value of the node that is reported."""
         return 0 if self.kind == "always" else 1
 
 
 @dataclass(frozen=True)
 class LeafImage:
-    """What a leaf holds after a renaming of members: what the leaf `source` held, with its own members renamed.
+    """The value of a leaf after a renaming of members: that of the leaf `source`, itself renamed.
 
-    values: what each value of the source becomes, the least first; empty if values stay. bits: of a set, where each
-    bit goes; empty if they stay. behind: (leaf, number): what is to be renamed exists only where the leaf has at
-    least this number, such as a length; elsewhere the value stays. Without a source, what the leaf is the image of
-    is `constant` in every state, and `values` has one entry, if any.
+    values: the images of the source's values, the least first; empty if they stay. bits: the new positions of a set's
+    bits; empty if they stay. behind: (leaf, number) pairs; values are renamed only where each leaf, such as a length,
+    has at least its number. Without a source, the source is `constant` in every state, and `values` has at most one
+    entry.
     """
 
     source: int | None
@@ -89,11 +87,11 @@ class LeafImage:
 
 @dataclass(frozen=True)
 class Symmetry:
-    """The renamings of the members of symmetric sorts, of which a search takes one state for all images.
+    """The renamings of the members of symmetric sorts. A search stores one image of each state: that with the least
+    packed words, compared in order.
 
-    That is the state whose packed words are least, compared in order. sorts: their names. swaps: renamings that
-    exchange two neighbours of a sort, as the image of every leaf. path: numbers of swaps; done one after the other,
-    they go from a state to all its other images.
+    sorts: their names. swaps: renamings that exchange two neighbours of a sort, as the images of all leaves. path:
+    numbers of swaps that lead from a state through all its other images.
     """
 
     sorts: tuple[str, ...]
@@ -109,8 +107,7 @@ class Symmetry:
 class Program:
     """A lowered model: leaves, action instances, checks and the leaf values of the initial states.
 
-    parameters: the leaves that no instance writes, because they are open numbers of the configuration. symmetry: if
-    states are to be searched up to renaming.
+    parameters: the leaves that are open numbers of the configuration. symmetry: of a search up to renaming.
     """
 
     dag: Dag
@@ -160,7 +157,7 @@ class Program:
         return self.leaves[index].lo <= node.lo and node.hi <= self.leaves[index].hi
 
     def switched_off(self, instance: Instance) -> bool:
-        """Return whether the values of the parameters alone keep the instance from firing."""
+        """Return whether the values of the parameters alone disable the instance."""
         if not self.parameters:
             return False
         parts = [part for node in instance.guards for part in (node.args if node.op == "and" else (node,))]

@@ -1,13 +1,13 @@
 """Digests of what a search of a program depends on: the transition system, and each property by itself.
 
-Two programs with the same digests have the same states in the same levels, the same counts and the same
-shortest traces, whatever source they were lowered from. So an answer that is stored under these
-digests outlives exactly the changes of the model that make no difference to the program.
+Two programs with the same digests have the same states in the same levels, the same counts and the same shortest
+traces, whatever their source. So an answer that is stored under these digests outlives all changes of the model that
+make no difference to the program.
 
-A node is named by its operation, its interval and the names of its operands, which are sorted where their
-order does not matter: the order of construction, which an unrelated change may alter, is not part of it.
-Instances keep their order, because new states are credited to the first instance that reaches them. Instances
-that open numbers switch off do not count at all.
+A node is named by its operation, its interval and the names of its operands, which are sorted where their order does
+not matter; the order of construction, which an unrelated change may alter, has no effect. Instances stay in order,
+because new states are credited to the first instance that reaches them. Instances that open numbers switch off are left
+out.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ UNORDERED = frozenset(("add", "and", "band", "bor", "eq", "max", "min"))
 
 @dataclass(frozen=True)
 class ProgramDigest:
-    """system: of leaves, instances and initial states. checks: of the properties, in the program's order."""
+    """Digests of a program. system: of leaves, instances and initial states; checks: of the properties, in order."""
 
     system: str
     checks: tuple[str, ...]
 
 
 def program_digest(program: Program) -> ProgramDigest:
-    """Digest a program; the cost is one hash for each node."""
+    """Return the digests of a program; the cost is one hash for each node."""
     live = [instance for instance in program.instances if not program.switched_off(instance)]
     names = _names(_roots(program, live))
     leaves = [f"leaf {leaf.path} {leaf.lo} {leaf.hi}" for leaf in program.leaves]
@@ -44,10 +44,7 @@ def program_digest(program: Program) -> ProgramDigest:
 
 
 def numbered_digest(program: Program) -> str:
-    """Digest a program with the numbers that the rows and counts of a checkpoint refer to.
-
-    These are of instances, also those that are switched off, and of properties, by name.
-    """
+    """Return a digest that also covers the numbers of instances and properties, to which checkpoints refer."""
     digest = program_digest(program)
     instances = [
         f"{instance.action} {instance.args} {program.switched_off(instance)}" for instance in program.instances
@@ -73,7 +70,7 @@ def _roots(program: Program, live: Iterable[Instance]) -> Iterable[DagNode]:
 
 
 def _names(roots: Iterable[DagNode]) -> dict[int, str]:
-    """A digest for every node at and below the roots, by id."""
+    """Return a digest for every node at and below the roots, by id."""
     names: dict[int, str] = {}
     for node in cone(roots):
         below = [names[arg.id] for arg in node.args]

@@ -1,7 +1,7 @@
-"""The program of a changed model, from that of the original: only what depends on the change is evaluated.
+"""Lowers a changed model by evaluating only the functions that depend on the change.
 
-Both programs share one graph, in which equal expressions are one node. So what the change does to an instance
-is seen by comparing nodes, and a change that makes no difference in a configuration leaves the same program.
+Both programs share one graph, in which equal expressions are one node. So comparing nodes shows the effect of the
+change on an instance, and a change without effect in a configuration leaves the same program.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from elrcheck.lang.types import Ty
 
 @dataclass(frozen=True)
 class Relowered:
-    """The program of the changed model, and what differs from the original.
+    """The program of the changed model, and its differences from the original.
 
-    instances: pairs of an instance before and after, None where it can never be enabled; checks: positions of
-    the properties whose own node differs.
+    instances: pairs of an instance before and after, None where it is never enabled; checks: positions of the
+    properties whose own node differs.
     """
 
     program: Program
@@ -39,7 +39,7 @@ class Relowered:
 
 
 class _Changed(GuardedEvaluator):
-    """Evaluates what the change affects; everything else is looked up where the original was evaluated."""
+    """Evaluates the affected functions; others by the evaluator of the original, which remembers them."""
 
     def __init__(self, before: GuardedEvaluator, fns: Mapping[str, Fn], affected: frozenset[str]) -> None:
         super().__init__(fns, before.config, before.alg)
@@ -58,7 +58,7 @@ class _Changed(GuardedEvaluator):
 
 
 def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
-    """None if the change writes a part of the state that was constant: then everything must be lowered."""
+    """Lower a changed model; return None if the change writes a constant of the state, so that `lower` is needed."""
     original = lowered.attempt
     if lowered.parameters or not isinstance(original, Attempt):
         raise ValueError("only a closed program that was lowered in this process is changed")
@@ -108,10 +108,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
 
 
 def relowered(lowered: Lowered, model: Model, affected: frozenset[str]) -> Lowered | None:
-    """The changed program with the way back to plain states; None as of `relower`.
-
-    The program is the very same object if the change makes no difference to it.
-    """
+    """Return the changed program as `Lowered`; None as of `relower`. Without an effect the program is the same."""
     change = relower(lowered, model, affected)
     if change is None:
         return None

@@ -1,9 +1,8 @@
 """An evaluator that memoises calls.
 
-Lowering evaluates the same operators again and again: every instance starts from the same state and
-leaves most of it unchanged. The key of a call is its operator, its arguments and the state variables it
-reads, all compared by identity, because values are never changed in place. Keys stay referenced, so an
-identity is never reused by another value.
+Every instance starts from the same state and leaves most of it unchanged, so lowering repeats many calls. The key of a
+call is its operator, its arguments and the state variables it reads, compared by identity, because values are never
+changed in place. Memo entries hold these objects, so no identity is reused.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Reads = tuple[tuple[int, str], ...]
 
 
 class RememberingEvaluator(Evaluator):
-    """`Evaluator`, for algebras whose terms are immutable."""
+    """An `Evaluator` with a memo of calls, for algebras with immutable terms."""
 
     def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         super().__init__(fns, config, algebra)
@@ -38,7 +37,7 @@ class RememberingEvaluator(Evaluator):
         return result[0]
 
     def reads(self, fn: Fn) -> Reads:
-        """The state variables that an operator and all it calls may read: (which state parameter, name)."""
+        """Return the state variables that an operator and its callees may read: (number of the parameter, name)."""
         known_reads = self._reads.get(fn)
         if known_reads is None:
             reads: set[tuple[int, str]] = set()

@@ -1,1 +1,1 @@
-"""What renaming members does to values, and what a model may not ask of members that are alike."""
+"""Renamings of the members of sorts, and the check that a model treats symmetric sorts alike."""

@@ -1,7 +1,7 @@
-"""Requires that a model treats the members of its symmetric sorts alike, as far as its source shows.
+"""Checks in the source of a model that it treats the members of its symmetric sorts alike.
 
-The initial states, the bound, the actions and what a search decides of states may not tell members apart, nor may the
-functions that they call. Lemmas and liveness may: a search up to renaming reads neither.
+The initial states, the bound, the actions, the properties that a search decides, and the functions that they call may
+not tell members apart. Lemmas and liveness may: a search up to renaming reads neither.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elrcheck.lang.types import Ty
 
 
 def demand_symmetric(fns: Mapping[str, Fn], roots: Sequence[Fn]) -> None:
-    """Raise ModelError, with the place, if one of the functions or of those they call tells members apart."""
+    """Raise ModelError, with the place, if one of the functions, or one that they call, tells members apart."""
     todo, seen = list(roots), set[str]()
     while todo:
         fn = todo.pop()
@@ -33,7 +33,7 @@ def demand_symmetric(fns: Mapping[str, Fn], roots: Sequence[Fn]) -> None:
 
 
 def _placed(fn: Fn) -> Iterator[tuple[Expression, int]]:
-    """Yield the nodes of a function, each with its line, or the line of what it stands in."""
+    """Yield the nodes of a function, each with its line or that of the innermost node around it with a line."""
     todo = [(node, fn.line) for node in block_expressions(fn.body)]
     seen = set[int]()
     while todo:
@@ -46,7 +46,7 @@ def _placed(fn: Fn) -> Iterator[tuple[Expression, int]]:
 
 
 def _fault(node: Expression) -> tuple[str, Ty] | None:
-    """Return how a node tells members apart, and of which symmetric sort."""
+    """Return how a node tells members of a symmetric sort apart, and the sort; None if it does not."""
     sorts: list[Ty] = []
 
     def is_member(ty: Ty) -> bool:

@@ -1,8 +1,8 @@
 """Renamings of the members of sorts, and the constructs that tell members apart.
 
-A renaming says what each member of a sort becomes. A function that treats members alike gives the renamed value for
-renamed arguments. Nearly all constructs of the language do; `tells_apart` names those that need not: a member as a
-constant, a list of all members, whatever compares or counts with members, and the first or the least of several.
+A renaming maps the members of each sort. A function treats members alike if it returns the renamed value for renamed
+arguments. Nearly all constructs of the language do; `tells_apart` names those that may not: a member as a constant, a
+list of all members, arithmetic and order of members, and the first or least of several.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from elrcheck.lang.runtime import Map, ModelConfig
 from elrcheck.lang.types import Ty
 
 Renaming: TypeAlias = Mapping[str, Sequence[int]]
-"""By sort: member m becomes the entry at m. A sort that is not there keeps its names."""
+"""By sort: member m becomes the entry at m. Members of other sorts stay."""
 
 MOST = 5040
-"""The most renamings of a search, as many as seven members have: it looks at every one of them for each step."""
+"""Most renamings of a search, those of seven members; it tries every one for each step."""
 
 
 def renamed(value: Any, ty: Ty, to: Renaming) -> Any:
-    """Return a plain value after its members have been renamed everywhere."""
+    """Return a plain value with its members renamed everywhere."""
     match ty.kind:
         case "member":
             return to[ty.name][value] if ty.name in to else value
@@ -64,10 +64,7 @@ def count_renamings(sorts: Mapping[str, Ty], config: ModelConfig) -> int:
 
 
 def tells_apart(node: Expression, is_member: Callable[[Ty], bool]) -> str:
-    """Return how a construct may tell members apart, in words; empty if it does not.
-
-    is_member: whether a type is that of a member, or of a member that may be absent.
-    """
+    """Describe how a construct may tell members apart; empty if it does not. is_member: of a type, maybe optional."""
     match node:
         case expr.SortList():
             return "lists the members in the order of their numbers" if is_member(node.ty.elem) else ""
