@@ -1,18 +1,18 @@
-"""A certificate on disk: what was proved, as text that another solver reads, and a manifest of it.
+"""A certificate on disk: the proved obligations as text for another solver, and a manifest.
 
-    manifest.json               what is claimed, which source it is of, and the digest of every text
-    premises.smt2.gz            what all scripts share (proof/smt_text.py)
+    manifest.json               the claim, the digest of the model's source, and the digest of every text
+    premises.smt2.gz            shared by all scripts (proof/smt_text.py)
     initiation.smt2.gz          a script for each part of the proof
     consecution/012-Fetch.smt2.gz
     implication.smt2.gz
     impossible.smt2.gz          the choices of arguments that no state enables
 
-Each choice of an action's arguments has its own script or is impossible, also those that the proof left out
-because renaming the brokers makes them of others: a reader of a certificate need not believe in renamings.
+Each choice of an action's arguments has a script of its own or is impossible, also the choices that the proof left out
+as renamings of others: a reader of a certificate need not trust renamings.
 
-The manifest is written last, so a folder with one is whole. Texts are compressed without a time stamp:
-the same proof gives the same bytes. A certificate from elsewhere is data: its names must stay inside
-the folder, its texts must have the digests of the manifest and only commands that ask.
+The manifest is written last, so a folder with one is complete. Texts are compressed without a time stamp, so equal
+proofs give equal bytes. A certificate from elsewhere is untrusted: its names must stay inside the folder, and its texts
+must match the digests of the manifest and contain only allowed commands.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ PREMISES = "premises.smt2.gz"
 INITIATION, IMPLICATION = "initiation.smt2.gz", "implication.smt2.gz"
 IMPOSSIBLE = "impossible.smt2.gz"
 DRAFT = ".draft"
-"""The folder, inside that of a certificate, where it is written before it takes the place of another one."""
+"""Folder inside that of a certificate, where a new one is written before it replaces the old one."""
 CODES = Codes("certificate-damaged")
 COMMANDS = (
     *("(set-logic ", "(declare-sort ", "(declare-fun ", "(define-fun "),
     *("(assert ", "(push ", "(pop ", "(check-sat-assuming "),
 )
-"""What a line of a certificate may begin with: nothing that names a file or changes a solver's options."""
+"""Allowed beginnings of a line: none names a file or changes a solver's options."""
 QUERY = 4
 """Lines of a question: push, the negated obligation, check, pop."""
 TEXT_LIMIT = 256 * 2**20
@@ -53,9 +53,9 @@ HELP = "write it again with `elrcheck prove --certificate DIR`"
 
 
 class CertifiedGoal(Record, frozen=True):
-    """An obligation that was proved: `Frame`, `Types`, or the function name of a lemma or property.
+    """A proved obligation: `Frame`, `Types`, or the function name of a lemma or property.
 
-    core: the lemmas that the proof needed; sizes: for any size, the axioms about two sets (`OF_TWO`).
+    core: the lemmas that the proof needed; sizes: in a proof for any size, the axioms about two sets (`OF_TWO`).
     """
 
     name: str
@@ -64,7 +64,7 @@ class CertifiedGoal(Record, frozen=True):
 
 
 class Script(Record, frozen=True):
-    """A text and its obligations in order. action, arguments: of the steps, if it is about steps."""
+    """A text and its obligations in order. action, arguments: of its steps, if it has any."""
 
     file: str
     sha256: str
@@ -74,7 +74,7 @@ class Script(Record, frozen=True):
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """The identity of a script: its phase, or the action with its arguments."""
+        """The identity of a script: its file, or the action with its arguments."""
         if not self.action:
             return (self.file,)
         return (self.action, *(f"{name}={value}" for name, value in self.arguments.items()))
@@ -97,12 +97,11 @@ class TextFile(Record, frozen=True):
 class Manifest(Record, frozen=True):
     """The claim of a certificate, and the digests of its texts.
 
-    config: every setting, by its name in a scope; solver: name and version of the one that made the proof;
-    source: digest of the model, its properties and the language they are read by; properties: function names
-    of those that were chosen; lemmas: function names of all; actions: all of the model, with the values of
-    their parameters; assumptions: names of those on steps that were chosen; assumed: function names of all
-    assumptions on steps, which every script of steps asserts; open: what the proof did not show, so the
-    certificate has nothing on it. sizes: `any` where brokers, logs and limits have no size of their own.
+    config: every setting, by its name in a scope. solver: name and version of the prover. source: digest of the model,
+    its properties and the language. properties: function names of those chosen; lemmas: of all. actions: all of the
+    model, with the values of their parameters. assumptions: names of the chosen assumptions on steps; assumed: function
+    names of all, which every script of steps asserts. open: obligations that were not proved and have no text. sizes:
+    `any` for a proof for all sizes.
     """
 
     schema: str
@@ -124,7 +123,7 @@ class Manifest(Record, frozen=True):
 
 @dataclass(frozen=True)
 class Questions:
-    """A script that was read and checked: its lines before the first question, and those of each question."""
+    """A script, read and checked: the lines before the first question, and those of each question."""
 
     premises: tuple[str, ...]
     questions: tuple[tuple[str, ...], ...]
@@ -135,7 +134,7 @@ def digest(text: str) -> str:
 
 
 def write_text(folder: Path, name: str, text: str) -> str:
-    """Write one text; returns its digest."""
+    """Write one text, compressed; return its digest."""
     path = folder / name
     write_bytes(path, gzip.compress(text.encode(), compresslevel=6, mtime=0))
     return digest(text)
@@ -147,7 +146,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a certificate; UsageFault if the file is not one, or is of another version."""
+    """Read the manifest of a certificate; raise UsageFault if the file is not one, or is of another version."""
     path = folder / MANIFEST
     text = read_text(path, CODES, JSON_LIMIT)
     try:
@@ -160,7 +159,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def demand_referenced(folder: Path, manifest: Manifest) -> None:
-    """Refuse a certificate with a file that the manifest does not name, or names twice."""
+    """Raise UsageFault for a file that the manifest does not name, or names twice."""
     named = [MANIFEST, manifest.premises.file, *(script.file for script in manifest.scripts)]
     subjects = [script.subject for script in manifest.scripts]
     for number, script in enumerate(manifest.scripts):
@@ -181,7 +180,7 @@ def read_premises(folder: Path, manifest: Manifest) -> tuple[str, ...]:
 
 
 def read_script(folder: Path, script: Script) -> Questions:
-    """Read one script; it must have exactly the questions of the manifest, in order."""
+    """Read one script; raise UsageFault unless it has exactly the questions of the manifest."""
     lines = _lines(folder, script.file, script.sha256)
     path = folder / script.file
     first = len(lines) - QUERY * len(script.cells)

@@ -1,12 +1,12 @@
 """Check the shape of a certificate from its text alone: `python check_shape.py DIR`.
 
-Without elrcheck and without a solver it says that every action and choice of its arguments is there; each
-script of steps asserts one guard, the assumptions, and one equation for each variable of the next state, and
-asks for every lemma and property of steps; a lemma after the step is the lemma before it, of the next state;
-nothing else is asserted, and no file, variable or definition is left over. If a solver answers every question
-with `unsat`, the properties hold in the system of the certificate's own formulas. That these formulas are
-those of the model it cannot say: `elrcheck prove --check-certificate` makes them again.
-Exit code 0: the shape is right; 1: it is not, with the file and what is wrong; 2: no such folder.
+It needs neither elrcheck nor a solver. It checks that every action and choice of its arguments has a script or is
+impossible; that each script of steps asserts one guard, the assumptions, and one equation for each variable of the next
+state, and asks for every lemma and property of steps; that a lemma after the step is the lemma before it, of the next
+state; that nothing else is asserted, and no file, variable or definition is left over. If a solver answers every
+question with `unsat`, the properties hold in the system of the certificate's own formulas. It does not check that these
+are the formulas of the model: `elrcheck prove --check-certificate` generates them again and compares.
+Exit code 0: the shape is right; 1: it is wrong, with the file and the fault; 2: no such folder.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUESTION = (("push", "1"), "assert", "not", "check-sat-assuming", ("pop", "1"))
 
 
 class WrongShape(Exception):
-    """The shape is wrong; the message names the file and the fault."""
+    """The shape is wrong; the message has the file and the fault."""
 
 
 def demand(holds: object, file: str, why: str) -> None:
@@ -40,7 +40,7 @@ def demand(holds: object, file: str, why: str) -> None:
 
 
 def expression(line: str, file: str) -> Any:
-    """The command of a line as nested tuples; names lose the bars around them."""
+    """Parse the command of a line to nested tuples; names lose the bars around them."""
     stack: list[list[Any]] = [[]]
     for token in TOKEN.findall(line):
         if token == "(":
@@ -68,14 +68,14 @@ def commands(folder: Path, file: str, sha256: str) -> list[Any]:
 
 
 def symbols(tree: Any) -> set[str]:
-    """Every name in a formula but operators, numerals, and what `let` binds."""
+    """Return the names in a formula, without operators, numerals and names that `let` binds."""
     if isinstance(tree, tuple):
         return set().union(*map(symbols, tree))
     return set() if tree in OPERATORS or NUMERAL.fullmatch(tree) or BOUND.fullmatch(tree) else {tree}
 
 
 def earlier(tree: Any) -> Any:
-    """A formula of the next state as one of the state before."""
+    """Return a formula about the next state as one about the state before."""
     return tuple(map(earlier, tree)) if isinstance(tree, tuple) else tree.replace("'", "")
 
 
@@ -152,7 +152,7 @@ class Certificate:
             demand(right, "manifest.json", f"{size} is another one in the variables of {file}")
 
     def _types(self, file: str, before: Any, after: Any, declared: dict[str, str]) -> None:
-        """After a step the types are as before; what is not asked again is about what no step changes."""
+        """Check that the types after a step are those before, except for parts that no step changes."""
         now, again = conjuncts(before), conjuncts(earlier(after))
         rest = tuple(part for part in now if part not in again)
         demand(all(part in now for part in again), file, "goal!Types has parts that now!Types has not")
@@ -162,7 +162,7 @@ class Certificate:
         demand(not left, file, f"goal!Types leaves out {sorted(left)[:1]}")
 
     def questions(self, script: dict[str, Any], trees: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Return the assertions of a script, and its questions, (name, goal, lemmas), as the manifest lists them."""
+        """Return the assertions of a script, and its questions (name, goal, lemmas) in the order of the manifest."""
         file, cells = script["file"], script["cells"]
         first = len(trees) - 4 * len(cells)
         demand(first >= 0, file, "fewer questions than the manifest lists")
@@ -177,7 +177,7 @@ class Certificate:
         return trees[:first], queries
 
     def exactly(self, file: str, queries: list[Any], names: list[str], kind: str) -> None:
-        """The questions are these names, each once and by its own formula."""
+        """Check that the questions have these names, each once and with its own formula."""
         demand(sorted(one[0] for one in queries) == sorted(names), file, "it does not ask for each goal once")
         for name, goal, _ in queries:
             right = symbols(goal) <= self.now if name == FRAME else goal == f"{kind}!{name}"
@@ -187,7 +187,7 @@ class Certificate:
         facts, queries = self.questions(script, trees)
         file = script["file"]
         demand(len(facts) == 1 and facts[0][0] == "assert", file, "it asserts more than the initial state")
-        named = []  # of each variable one value: no contradiction, from which all would follow
+        named = []  # one value for each variable, so that the facts cannot contradict each other
         for one in conjuncts(facts[0][1]):
             plain = isinstance(one, str) or one[0] == "not" or (one[0] == "=" and not symbols(one[1]))
             named.append(one if isinstance(one, str) else one[-1] if plain else "")
@@ -240,7 +240,7 @@ class Certificate:
         return [name for name, _, _ in queries]
 
     def spelled(self, action: str) -> dict[str, list[Any]]:
-        """Each choice of the action's arguments as reports write it -> the terms that say the same."""
+        """Return each choice of the action's arguments, as reports write it -> its terms."""
         values, brokers = self.values[action], int(self.manifest["config"]["broker_count"])
         choices = {}
         for several in itertools.product(*values.values()):

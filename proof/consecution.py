@@ -1,7 +1,7 @@
-"""The consecution phase: every step preserves every lemma; runs in one process or several.
+"""The consecution phase, in one process or several: every step preserves every lemma.
 
-The unit of work is an instance of an action. Each worker builds the transition relation once, because
-solver terms cannot be pickled; its results are plain values.
+The unit of work is an action instance. Each worker builds the transition relation once, because solver terms cannot be
+pickled; results are plain values.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from elrcheck.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Pr
 from elrcheck.proof.transition import SymbolicStep, Transitions
 
 Obligation: TypeAlias = tuple[str, Discharge | None]
-"""The name of a goal and the answer; None if the step cannot affect the goal."""
+"""The name of a goal, and the answer; None if the step cannot affect the goal."""
 
 
 @dataclass(frozen=True)
 class Work:
     """Obligations of one instance. goals: function names of lemmas and step properties, or ALWAYS_ASKED.
 
-    digest: of all that is asked, so that another process can tell that it means the same.
+    digest: of the whole question, so that another process can check that it asks the same.
     """
 
     number: int
@@ -49,12 +49,12 @@ class ProofTask:
 
 
 def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
-    """All goals of a step: constants and types, the lemmas, then the step properties."""
+    """Return all goals of a step: constants and types, the lemmas, then the step properties."""
     return (*ALWAYS_ASKED, *(fn.name for fn in lemmas_of(model)), *properties)
 
 
 def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) -> Iterator[Obligation]:
-    """Discharge the goals of one instance."""
+    """Discharge the goals of one instance, one after the other."""
     solver = prover.open_step(instance)
     for name in goals:
         if name == FRAME:
@@ -66,7 +66,7 @@ def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) ->
 
 
 def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
-    """Do the work of a task; runs in a worker process. EnvironmentFault if the model is another one here."""
+    """Do a task in a worker process; raise EnvironmentFault if its model is another one."""
     config: Any = task.config  # frozen, and so hashable
     digests = _digests(config, task.timeout, task.assumed, task.small_cores)
     instances, work = digests.prover.ts.instances, task.work

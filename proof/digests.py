@@ -1,7 +1,7 @@
-"""Digests of the parts of an obligation, by the text of their terms.
+"""Digests of the parts of an obligation, from the text of their terms.
 
-The text is complete and depends on nothing but the terms, so equal digests mean the same question for the
-solver, in any process and on any day.
+The text is complete and depends only on the terms, so equal digests mean equal questions for the solver, in every
+process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from elrcheck.proof.transition import SymbolicStep
 
 
 class Digests:
-    """Digests of the parts of a prover's obligations. lemmas: of each lemma, as it is assumed."""
+    """Digests of the parts of a prover's obligations. lemmas: of each lemma before a step, by name."""
 
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
@@ -25,7 +25,7 @@ class Digests:
         self._goals: dict[str, str] = {FRAME: FRAME, TYPES: TYPES}
 
     def goal(self, name: str) -> str:
-        """Return the digest of a lemma after a step, or of a step property. The instance has `Frame` and `Types`."""
+        """Return the digest of a lemma after a step, or of a step property. `instance` covers `Frame` and `Types`."""
         if name not in self._goals:
             self._goals[name] = _of(self.prover.over_next(self.prover.goals[name]))
         return self._goals[name]
@@ -36,7 +36,7 @@ class Digests:
         return digest([self.types, z3.And(instance.guard, instance.keeps_constants, *next_state).sexpr()])
 
     def work(self, instance: SymbolicStep, goals: Iterable[str]) -> str:
-        """Return the digest of all obligations of an instance, with every lemma."""
+        """Return the digest of the obligations of an instance, with every lemma."""
         return digest([self.instance(instance), *self.lemmas.values(), *map(self.goal, goals)])
 
 

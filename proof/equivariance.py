@@ -1,15 +1,14 @@
-"""The actions that treat all brokers alike, so that one choice of their arguments stands for several.
+"""Actions that treat all members of the only sort alike, so that one choice of their arguments stands for several.
 
-Renaming the brokers of a state gives another state. A function is equivariant if it gives the renamed value
-for renamed arguments; a lemma then holds of both states or of neither, and an action that leads from one
-state to another leads from the renamed one, with renamed arguments, to the renamed other one. So if a step
-with some arguments preserves the lemmas from every state, the steps with renamed arguments do as well. The
-order of the replica list matters for elections, but the list is part of the state, and is renamed with it:
-the proof is about every order of it (docs/adr/0019-one-step-for-all-brokers.md).
+Renaming the members of a state gives another state. A function is equivariant if it returns the renamed value for
+renamed arguments: a lemma then holds in both states or in neither, and an action leads from the renamed state, with
+renamed arguments, to the renamed successor. So if a step with some arguments preserves the lemmas from every state, the
+steps with renamed arguments do as well. A list of members, in whose order an action may choose one, is part of the
+state and is renamed with it: the proof is about every order (docs/adr/0019-one-step-for-all-brokers.md).
 
-Nearly all constructs of the language are equivariant; `lang.symmetry` names those that need not be. A function
-that uses them, or calls one that is not equivariant, is put to the solver: it has to give the renamed value for
-arbitrary arguments. What the solver does not confirm counts as not equivariant.
+Nearly all constructs of the language are equivariant; `lang.symmetry` names those that may not be. For a function that
+uses them, or calls one that is not equivariant, the solver decides whether it returns the renamed value for arbitrary
+arguments. Without its confirmation a function counts as not equivariant.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from elrcheck.proof.symbolic_values import Symbolic, arbitrary
 from elrcheck.proof.z3_algebra import Z3Algebra, formula
 
 Renaming = tuple[int, ...]
-"""Broker b becomes the entry at b."""
+"""Member b becomes the entry at b."""
 TIMEOUT = 10_000
-"""Milliseconds for the solver to confirm one function; those that are equivariant take a few."""
+"""Milliseconds for the solver to confirm one function; an equivariant one takes a few."""
 
 
 def alike_sort(model: Model) -> Ty | None:
-    """Return the only sort of a model, if its members can only be equal and sets and maps are over members."""
+    """Return the only sort of a model, if it is not ordered and sets and maps are over its members; else None."""
     sorts = list(model.sorts.values())
     if len(sorts) != 1 or sorts[0].ordered:
         return None
@@ -48,13 +47,13 @@ def alike_sort(model: Model) -> Ty | None:
 
 
 def _is_renamed_part_by_part(ty: Ty) -> bool:
-    """Return whether sets and maps inside a type are over members: of others, a renaming would permute the values."""
+    """Return whether sets and maps inside a type are over members; a renaming would permute other values."""
     inside = (part.arg if part.kind == "set" else part.index for part, _, _ in types_inside(ty))
     return all(part is None or part.kind == "member" for part in inside)
 
 
 class Equivariance:
-    """Decides which functions of a model are equivariant in a configuration; excluded rules do not count."""
+    """Decides which functions of a model are equivariant in a configuration."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model, self.alg = model, Z3Algebra()
@@ -66,7 +65,7 @@ class Equivariance:
         self._confirmed: dict[str, bool] = {}
 
     def holds(self, fn: Fn) -> bool:
-        """Return whether a function, and everything that it calls, treats all brokers alike."""
+        """Return whether a function treats all members alike."""
         if fn.name not in self._confirmed:
             own = not any(tells_apart(node, _is_broker) for node in fn_nodes(fn))
             called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
@@ -75,7 +74,7 @@ class Equivariance:
         return self._confirmed[fn.name]
 
     def confirmed(self, fn: Fn) -> bool:
-        """Return whether the solver finds no arguments for which the function looks at numbers."""
+        """Return whether the solver shows that the function returns the renamed value for all renamed arguments."""
         if not all(map(_is_renamed_part_by_part, (fn.ret, *(ty for _, ty in fn.params)))):
             return False
         arguments = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
@@ -100,7 +99,7 @@ class Equivariance:
     def renamed(self, value: Any, ty: Ty, to: Renaming) -> Any:
         """Return a value of the evaluator after a renaming; slots behind the end of a sequence stay blank.
 
-        None stands for a scalar that may be anything.
+        A scalar that is None, for an arbitrary one, stays None.
         """
         if value is None:
             return None
@@ -129,7 +128,7 @@ class Equivariance:
                 return value
 
     def _moved(self, broker: Any, to: Renaming) -> Any:
-        """Return the number of a broker after a renaming; any other number, such as that of None, as it is."""
+        """Return the number of a member after a renaming; another number, such as that of None, stays."""
         moved = broker
         for b, image in enumerate(to):
             moved = self.alg.ite(self.alg.cmp("eq", broker, b), image, moved)
@@ -148,7 +147,7 @@ def _is_broker(ty: Ty) -> bool:
 
 
 def generators(brokers: int) -> tuple[Renaming, ...]:
-    """Return two renamings that generate all others: a swap of the first two, and a shift of all by one."""
+    """Return two renamings that generate all others: a swap of the first two members, and a shift of all by one."""
     if brokers < 2:
         return ()
     rest = range(2, brokers)
@@ -156,7 +155,7 @@ def generators(brokers: int) -> tuple[Renaming, ...]:
 
 
 def orbit(fn: Fn, args: tuple[Any, ...], brokers: int) -> tuple[tuple[Any, ...], ...]:
-    """Return the choices of an action's arguments that renamings make of one, itself first."""
+    """Return the images of a choice of an action's arguments under all renamings, itself first."""
     return tuple(dict.fromkeys(image(fn, args, to) for to in itertools.permutations(range(brokers))))
 
 
@@ -166,5 +165,5 @@ def image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
 
 
 def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
-    """Return a plain value after broker b has become to[b] everywhere."""
+    """Return a plain value in which every member b has become to[b]."""
     return lang_renamed(value, ty, dict.fromkeys(sorts_in(ty), to))

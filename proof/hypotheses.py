@@ -1,4 +1,4 @@
-"""What the proof of a model assumes, and what it must leave possible: its `Induction`, as functions of the model."""
+"""The declarations of a model's `Induction` as compiled functions: lemmas, conditions, assumptions, possible steps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from elrcheck.lang.runtime import ModelConfig
 
 
 def lemmas_of(model: Model) -> tuple[Fn, ...]:
-    """Return the lemmas about a state, then those about the history as well.
+    """Return the lemmas about a state, then those about the history.
 
-    Of a model without a history, its lemmas and its properties of states, which are proved together.
+    For a model without a history: its lemmas and its properties of states, which are proved together.
     """
     history = model.induction.history
     if history is None:
@@ -21,18 +21,18 @@ def lemmas_of(model: Model) -> tuple[Fn, ...]:
 
 
 def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
-    """Return what a property needs to hold in a configuration, if that is more than the rules."""
+    """Return the condition under which a property is proved in a configuration; None if it has none."""
     condition = model.induction.conditions(config).get(fn.ident)
     return None if condition is None else model.fns[condition.__name__]
 
 
 def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
-    """Yield the assumptions on steps that these names of `prove --assume` mean."""
+    """Yield the assumptions on steps with these names of `prove --assume`."""
     yield from (model.fns[model.induction.named[name].__name__] for name in names)
 
 
 def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[Fn, Fn | None]]:
-    """Yield steps and states that no proof may exclude, and the assumption that has to allow each, if any."""
+    """Yield the steps and states that no proof may exclude, each with the assumption that must allow it, or None."""
     allowed = {fn.__name__: steps for fn, steps in model.induction.allowed.items()}
     for assumption in assumptions:
         yield from ((model.fns[step.__name__], assumption) for step in allowed.get(assumption.name, ()))
@@ -40,6 +40,6 @@ def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[
 
 
 def steps_of(model: Model, fn: Fn) -> tuple[str, ...]:
-    """Return the actions among whose steps a step that must be possible is looked for."""
+    """Return the actions that may take a step that must be possible, by default all."""
     named = {step.__name__: actions for step, actions in model.induction.actions.items()}
     return named.get(fn.name, tuple(action.name for action in model.actions))

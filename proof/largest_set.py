@@ -1,8 +1,8 @@
 """The largest set of lemmas that every step preserves, where some lemmas are not preserved.
 
-A lemma that some step breaks is dropped, then all that is no longer preserved without it, until nothing
-more is. What is left does not depend on the order: it contains every other set that is preserved. The
-properties of states are candidates as well, because one may still be preserved by itself.
+A lemma that some step breaks is dropped, then those that are not preserved without it, until all that remain are
+preserved. The result does not depend on the order: it contains every other preserved set. The properties of states are
+candidates as well, because one may still be preserved by itself.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from elrcheck.results.prove_report import LemmaDropped
 
 
 class Survivors:
-    """Finds what is preserved of the lemmas of a prover, and what that implies.
+    """Finds the largest preserved set of a prover's lemmas, and what it implies.
 
-    names: those of the lemmas that have not been dropped. void: steps that may change a constant or leave a
-    type with what is left of the lemmas, so that nothing is shown at all.
+    names: of the lemmas that have not been dropped. void: steps that may change a constant or leave a type under the
+    remaining lemmas, so that the proof shows nothing.
     """
 
     def __init__(self, prover: Prover) -> None:
@@ -33,11 +33,11 @@ class Survivors:
         self._cores: dict[tuple[int, str], frozenset[str]] = {}
 
     def assume(self, cores: Iterable[tuple[int, str, frozenset[str]]]) -> None:
-        """Take over proved obligations: number of the instance, goal, the lemmas that it needed."""
+        """Add proved obligations: (number of the instance, goal, lemmas that the proof needed)."""
         self._cores.update({(number, goal): core for number, goal, core in cores})
 
     def find(self) -> None:
-        """Drop lemmas until every step preserves all that are left."""
+        """Drop lemmas until every step preserves all that remain."""
         for fn in self.prover.lemmas:
             verdict = self.prover.initiation(fn).verdict
             if verdict != "proved":
@@ -49,7 +49,7 @@ class Survivors:
                 self._visit(number, instance)
 
     def broken_step(self, fn: Fn) -> str | None:
-        """The action of a step that may break a property of steps; None if it is proved."""
+        """Return the action of a step that may break a property of steps; None if the property is proved."""
         for number, instance in enumerate(self._instances):
             if self._core_is_kept(number, fn.name):
                 continue
@@ -60,7 +60,7 @@ class Survivors:
         return None
 
     def implied(self, fn: Fn) -> bool:
-        """Return whether the lemmas that are left imply a property of states, under its condition if it has one."""
+        """Return whether the remaining lemmas imply a property of states, under its condition if it has one."""
         solver = self._open(None)
         solver.add(z3.Not(self.prover.claim(fn)))
         return bool(self._ask(solver) == z3.unsat)
@@ -76,7 +76,7 @@ class Survivors:
         return core is not None and core <= self.names
 
     def _visit(self, number: int, instance: SymbolicStep) -> None:
-        """Ask what is not known of an instance."""
+        """Ask the goals of an instance that are not yet decided."""
         goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._core_is_kept(number, goal)]
         if not goals:
             return
@@ -110,7 +110,7 @@ class Survivors:
         solver.pop()
 
     def _breaks(self, step: Any, instance: SymbolicStep, name: str) -> bool:
-        """The same step breaks this lemma, too."""
+        """Return whether the same step also breaks this lemma."""
         return bool(z3.is_false(step.eval(self.prover.formula(instance, name), model_completion=True)))
 
     def _drop(self, lemma: str, action: str, unknown: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""For each lemma an obligation that is open without it: the reason that the lemma is there.
+"""Finds, for each lemma, an obligation that is open without it: the reason for the lemma.
 
-A proof without a lemma needs one obligation less for each step, that the step preserves it, and has one
-premise less for all others. So only obligations that needed the lemma may be open.
+Without a lemma a proof has one obligation less for each step, and one premise less for all others. So only obligations
+that needed the lemma may be open.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Cores = Mapping[tuple[int, str], frozenset[str]]
 
 
 def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> tuple[LemmaNeed, ...]:
-    """Return for each lemma an obligation that is open without it, if there is one; properties: of states."""
+    """Return, for each lemma, an obligation that is open without it, if there is one. properties: of states."""
     needed: dict[str, LemmaNeed] = {}
     for fn in properties:
         left = [lemma for lemma in sorted(prover.implication(fn).core) if _undecided(needed, lemma)]

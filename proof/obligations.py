@@ -1,9 +1,9 @@
 """Proof obligations over one symbolic transition system, discharged by Z3.
 
-Every lemma is guarded by an assumption literal, so an unsatisfiable obligation also yields the lemmas it
-needed. A satisfiable one is a counterexample to induction: a state that satisfies all lemmas, and a step
-from it that breaks one. It is minimised, preferring the initial value of every scalar, and read back as
-plain states; the caller replays it before reporting it.
+Every lemma is guarded by an assumption literal, so an unsatisfiable obligation also yields the lemmas that it needed. A
+satisfiable one is a counterexample to induction: a state that satisfies all lemmas, and a step from it that breaks one.
+It is minimised, with as many initial values as possible, and read back as plain states; the caller replays it before
+reporting it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ Parts = Sequence[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Discharge:
-    """The answer to one obligation. before, after: plain states of a counterexample.
+    """The answer to one obligation. before, after: plain states of a counterexample; seen: the history before it.
 
-    seen: the history before it. broken: paths of the scalars that leave their types, for `Types`.
-    kept: an earlier run found the answer.
+    broken: paths of the scalars that leave their types, for `Types`. kept: the answer is from an earlier run.
     """
 
     verdict: CellVerdict
@@ -51,8 +50,8 @@ class Discharge:
 class Prover:
     """Discharges the obligations of one model and configuration.
 
-    What must hold after a step is evaluated once, over variables for the next state, and the terms of each
-    step are put in their place. small_cores: an answer names few lemmas, which takes about twice the time.
+    Goals are evaluated once, over variables for the next state, for which the terms of each step are substituted.
+    small_cores: minimise the lemmas of an answer, which takes about twice the time.
     """
 
     def __init__(
@@ -83,11 +82,11 @@ class Prover:
     # ------------------------------------------------------------------------- the three phases
 
     def initiation(self, fn: Fn) -> Discharge:
-        """The initial state satisfies the lemma."""
+        """Discharge that the initial state satisfies a lemma."""
         return self._initially(self.now[fn.name])
 
     def initial_types(self) -> Discharge:
-        """Every scalar of the initial state is within its type."""
+        """Discharge that every scalar of the initial state is within its type."""
         return self._initially(self.ts.type_invariant)
 
     def _initially(self, formula: Any) -> Discharge:
@@ -96,18 +95,18 @@ class Prover:
         return self._discharge(solver, (), None)
 
     def claim(self, fn: Fn) -> Any:
-        """Return the formula that is proved for a property of states: it holds, or does under its condition."""
+        """Return the formula that is proved for a property of states: the property, under its condition if any."""
         condition = condition_of(self.ts.model, fn, self.ts.config)
         holds = self.ts.holds(fn)
         return holds if condition is None else z3.Implies(self.ts.holds(condition), holds)
 
     def implication(self, fn: Fn) -> Discharge:
-        """The lemmas imply a property of states, where its condition holds."""
+        """Discharge that the lemmas imply a property of states, under its condition."""
         solver = self.with_lemmas(z3.Not(self.claim(fn)))
         return self._discharge(solver, self.literals, None)
 
     def possible(self, instance: SymbolicStep) -> bool:
-        """Some state that satisfies all lemmas enables the instance: its cells are not vacuous."""
+        """Return whether some state that satisfies all lemmas enables the instance, so its cells are not vacuous."""
         return bool(self.check(self.open_step(instance)) == z3.sat)
 
     def open_step(self, instance: SymbolicStep) -> Any:
@@ -127,37 +126,37 @@ class Prover:
         return z3.substitute(self.over_next(fn), *instance.becomes)
 
     def over_next(self, fn: Fn) -> Any:
-        """A lemma of the next state, or a step property, over the variables of both states."""
+        """Return the formula of a lemma in the next state, or of a step property, over the variables of both states."""
         if fn.name not in self._next:
             states = (self.ts.now, self.ts.next) if fn.is_step else (self.ts.next,)
             self._next[fn.name] = self.ts.holds(fn, *states)
         return self._next[fn.name]
 
     def says_nothing(self, fn: Fn) -> bool:
-        """The property holds in this configuration by types and constants alone, whatever the steps are."""
+        """Return whether types and constants alone imply the property, whatever the steps are."""
         solver = new_solver(self.timeout)
         solver.add(self.ts.type_invariant, *(part for _, part in self.typed))
         solver.add(z3.Not(self.over_next(fn) if fn.is_step else self.ts.holds(fn)))
         return bool(ask(solver, self.timeout) == z3.unsat)
 
     def consecution(self, solver: Any, instance: SymbolicStep, fn: Fn) -> Discharge | None:
-        """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""
+        """Discharge that the step preserves a lemma, or satisfies a step property; None if it cannot affect it."""
         goal = self.goal(instance, fn)
         if not fn.is_step and goal.eq(self.now[fn.name]):
             return None
         answer = self._goal(solver, goal, instance)
         if answer.verdict != "refuted":
             return answer
-        # A step that leaves its types is for `Types` to refute: only what stays within them counts here.
+        # `Types` refutes steps that leave their types, so these do not count here.
         within = [z3.substitute(part, *instance.becomes) for _, part in self.typed]
         return self._goal(solver, z3.Or(goal, z3.Not(z3.And(*within))), instance)
 
     def frame(self, solver: Any, instance: SymbolicStep) -> Discharge:
-        """The step keeps the scalars that lowering found constant."""
+        """Discharge that the step does not change constant scalars."""
         return self._goal(solver, instance.keeps_constants, instance)
 
     def types(self, solver: Any, instance: SymbolicStep) -> Discharge:
-        """The step leaves every scalar within its type, and the slots after the end of a sequence blank."""
+        """Discharge that every scalar stays within its type, and slots after the end of a sequence stay blank."""
         parts = [(path, z3.substitute(part, *instance.becomes)) for path, part in self.typed]
         return self._goal(solver, z3.And(*(part for _, part in parts)), instance, parts)
 
@@ -192,14 +191,14 @@ class Prover:
         )
 
     def _wishes(self) -> Iterator[Any]:
-        """Yield for each variable that it has its initial value, so that a counterexample is near that state."""
+        """Yield, for each variable, that it has its initial value, so that a counterexample is near that state."""
         for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
             if _is_variable(scalar):
                 yield _is_initial(slot.initial, scalar)
 
 
 def core_of(solver: Any) -> frozenset[str]:
-    """Return the lemmas that an answer `unsat` needed."""
+    """Return the lemmas in the core of an answer `unsat`."""
     return frozenset(str(literal).removeprefix("lemma!") for literal in solver.unsat_core())
 
 
@@ -210,5 +209,5 @@ def _is_initial(initial: int, scalar: Any) -> Any:
 
 
 def _is_variable(scalar: Any) -> bool:
-    """Return whether the solver chooses a scalar of a state."""
+    """Return whether a scalar of a state is a solver variable."""
     return bool(z3.is_expr(scalar[0] if isinstance(scalar, list) else scalar))

@@ -1,8 +1,7 @@
-"""Questions of possibility where the lemmas hold: can each step fire, and is allowed what must be.
+"""Asks the solver what is possible where the lemmas hold: each step, and the steps and states that nothing may exclude.
 
-A proof says nothing of a step that never fires, and less than it seems if its lemmas, assumptions or history
-exclude what they should not. None of this leaves an obligation open. So the solver is asked for a step of
-each instance, and for the steps and states that nothing may exclude. What it answers is compared with plain
+A proof says nothing of a step that never fires, and less than it seems if its lemmas, assumptions or history exclude
+too much. Neither leaves an obligation open, so it is checked here. The caller compares the solver's steps with plain
 Python, which shares no code with the terms of a step.
 """
 
@@ -26,15 +25,15 @@ from elrcheck.proof.z3_algebra import formula, variable
 
 Answer: TypeAlias = Literal["possible", "never", "unknown"]
 OTHERS = 5
-"""Instances whose guards are compared in the state that the solver found for another one."""
+"""Other instances whose guards are compared in the state before each step."""
 
 
 @dataclass(frozen=True)
 class FiredStep:
-    """A step from a state with all lemmas, as the solver reads it.
+    """The solver's step from a state that satisfies all lemmas.
 
-    after: None if the step leaves a type, which is for `Types` to refute. seen, seen_after: the history before
-    and after it. enabled: number of an instance -> whether its guards hold in `before`.
+    after: None if the step leaves a type, which `Types` refutes. seen, seen_after: the history before and after it.
+    enabled: number of an instance -> whether its guards hold in `before`.
     """
 
     answer: Answer
@@ -47,7 +46,7 @@ class FiredStep:
 
 @dataclass(frozen=True)
 class Allowed:
-    """A step or state that must be possible. assumption: the one on steps that has to allow it, if any."""
+    """A step or state that must be possible. assumption: the one on steps that must allow it, if any."""
 
     fn: Fn
     assumption: Fn | None
@@ -55,13 +54,13 @@ class Allowed:
 
 
 class Possible:
-    """Asks one prover what is possible."""
+    """Asks the solver of one prover what is possible."""
 
     def __init__(self, prover: Prover) -> None:
         self.prover, self.ts = prover, prover.ts
 
     def fires(self, number: int) -> FiredStep:
-        """A step of this instance from a state that satisfies all lemmas."""
+        """Return a step of this instance from a state that satisfies all lemmas."""
         instances = self.ts.instances
         instance = instances[number]
         solver = self.prover.open_step(instance)
@@ -82,14 +81,14 @@ class Possible:
         return FiredStep(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
 
     def allowed(self) -> Iterator[Allowed]:
-        """Each step and state that must be possible in this configuration, with the answer."""
+        """Yield each step and state that must be possible in this configuration, with the answer."""
         for fn, assumption in must_be_possible(self.ts.model, self.ts.assumptions):
             answer = self._happens(fn, assumption)
             if answer is not None:
                 yield Allowed(fn, assumption, answer)
 
     def _happens(self, fn: Fn, assumption: Fn | None) -> Answer | None:
-        """Return the answer; None if the step is impossible without the assumptions as well."""
+        """Return the answer; None if the step is impossible even without the assumptions."""
         if not fn.is_step:
             return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
         over = self.ts.holds(fn, self.ts.now, self.ts.next)
@@ -102,7 +101,7 @@ class Possible:
         return None if without == "never" else "never" if without == "possible" else "unknown"
 
     def _some(self, questions: Iterable[tuple[Any, Any, SymbolicStep]]) -> Answer:
-        """Ask for a step among these, each with its guard, for which the formula over both states holds."""
+        """Return whether one of these (guard, formula over both states, instance) is possible."""
         worst: Answer = "never"
         for guard, over, instance in questions:
             answer = self._ask(self.prover.with_lemmas(guard, z3.substitute(over, *instance.becomes)))
@@ -118,11 +117,11 @@ class Possible:
     # ------------------------------------------------------------------------- excluded actions
 
     def without_reason(self) -> Iterator[tuple[Fn, str]]:
-        """Actions that no state enables, although nothing in the configuration says so; the guard that fails.
+        """Yield the actions that no state enables although the configuration allows them, with the guard that fails.
 
-        All choices of their arguments are excluded, each by a guard that reads nothing of the configuration
-        and that no value of the state satisfies, those included that are constant in this configuration. A
-        broker alone excludes what is between two.
+        All choices of their arguments are excluded, each by a guard that does not read the configuration and that no
+        value of the state satisfies, with all scalars variable. A sort with one member excludes steps between two, so
+        then nothing is reported.
         """
         inside = {instance.action for instance in self.ts.instances}
         structure, sorts = self.ts.structure, self.ts.model.sorts.values()
@@ -159,7 +158,7 @@ def _reads_config(model: Model, fn: Fn, guard: str) -> bool:
 
 
 def _lets(fn: Fn) -> Iterator[Expression]:
-    """The values that a function names before its branches."""
+    """Yield the values that a function names before its branches."""
     block = fn.body
     while isinstance(block, (Let, Require)):
         if isinstance(block, Let):

@@ -1,8 +1,7 @@
 """Solvers that discharge the text of obligations, with the time of each answer.
 
-`Cvc5` is the independent one, by the package cvc5 (the extra `cvc5`); `Z3` reads the same text with the
-solver that made the proof, for machines without it. Both only answer questions: a certificate is data, and
-its lines have been checked before they come here.
+`Cvc5` is independent of the prover (the extra `cvc5`); `Z3` reads the same text with the prover's own solver, for
+machines without cvc5. The lines of a certificate have been checked before.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ class TextSolver(Protocol):
     """A solver that has read some lines, and answers questions about them."""
 
     def read(self, lines: Sequence[str]) -> None:
-        """Take in commands that ask nothing."""
+        """Execute commands without a question."""
 
     def ask(self, lines: Sequence[str]) -> TimedAnswer:
-        """Take in commands, the last of which is the question."""
+        """Execute commands, the last of which is the question; return its answer."""
 
 
 class Cvc5:
@@ -102,7 +101,7 @@ def solver_version(name: ProofSolver) -> str:
 
 
 def cvc5_library() -> Any:
-    """The package cvc5, which is imported when it is needed."""
+    """Import the package cvc5; raise EnvironmentFault if it is not installed."""
     try:
         return importlib.import_module("cvc5")
     except ImportError as fault:

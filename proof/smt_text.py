@@ -1,10 +1,10 @@
-"""Proof obligations as SMT-LIB 2 text, so that a solver other than the one that proved them can do it again.
+"""Writes proof obligations as SMT-LIB 2 text, so that another solver can prove them again.
 
-What all obligations share is written once, the premises: the variables of a state and of the next one, what
-the types and each lemma say of either, the step properties, and what is assumed of steps. A script is a part
-of the proof: the steps of an action with fixed arguments, initiation, implication, or what is impossible. It
-says what more is assumed, and then has four lines for each obligation, its negation and the question.
-Premises and a script after each other are a whole SMT-LIB file, on which every answer must be `unsat`:
+The premises, shared by all obligations, have the variables of a state and of the next one, the types and each lemma
+over either, the step properties, and the assumptions on steps. A script is a part of the proof: the steps of an action
+with fixed arguments, initiation, implication, or impossible choices. It states further assumptions, and then has four
+lines for each obligation, its negation and the question. The premises followed by a script are a complete SMT-LIB file,
+on which every answer must be `unsat`:
 
     zcat premises.smt2.gz consecution/000-Fence.smt2.gz | cvc5 --incremental
 
@@ -34,7 +34,7 @@ class SmtText:
         self.prover, self.chosen = prover, tuple(chosen)
 
     def premises(self) -> str:
-        """Variables, types, lemmas and properties; it assumes nothing before a literal is."""
+        """Return the variables, types, lemmas and properties; each is assumed only through a literal."""
         return joined(self._premises())
 
     def _premises(self) -> Iterator[str]:
@@ -58,18 +58,18 @@ class SmtText:
             yield definition("assumed", fn.name, formula)
 
     def initiation(self, cells: Iterable[CertifiedGoal]) -> str:
-        """The initial state has its types and satisfies every lemma; nothing else is assumed of it."""
+        """Return the script that the initial state has its types and satisfies every lemma."""
         script = [f"(assert {flat(self.prover.ts.initial())})"]
         for cell in cells:
             script += _question(name_of("now", cell.name), ())
         return joined(script)
 
     def implication(self, cells: Iterable[CertifiedGoal]) -> str:
-        """The lemmas imply each property of states."""
+        """Return the script that the lemmas imply each property of states."""
         return joined(line for cell in cells for line in _question(name_of("now", cell.name), _assumed(cell)))
 
     def consecution(self, instance: SymbolicStep, cells: Iterable[CertifiedGoal]) -> str:
-        """A step of this instance, from a state with its types and the lemmas of each question."""
+        """Return the script of a step of this instance from a state with its types and the lemmas of each question."""
         script = [f"(assert {flat(instance.enabled)})"]
         script += (f"(assert {name_of('assumed', fn.name)})" for fn in self.prover.ts.assumptions)
         script += (f"(assert (= {flat(to)} {flat(term)}))" for to, term in instance.becomes)
@@ -79,10 +79,10 @@ class SmtText:
         return joined(script)
 
     def impossible(self, excluded: Iterable[Excluded]) -> str:
-        """No state with its types enables any of these choices of arguments.
+        """Return the script that no state with its types enables any of these choices of arguments.
 
-        The guards of an action are a function of its arguments, so that a reader sees what excludes a choice.
-        A setting that excludes all of them makes the guards `false`.
+        The guards of an action are a function of its arguments, so that a reader sees what excludes a choice; they are
+        `false` if a setting excludes all choices.
         """
         choices = list(excluded)
         actions = dict.fromkeys(choice.action for choice in choices)
@@ -120,7 +120,7 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def flat(term: Any) -> str:
-    """A term on one line; no name of the model has blanks in it."""
+    """Format a term on one line; no name of the model contains blanks."""
     return " ".join(term.sexpr().split())
 
 
@@ -129,12 +129,12 @@ def name_of(kind: str, name: str) -> str:
 
 
 def definition(kind: str, name: str, term: Any) -> str:
-    """A command that gives a formula its name."""
+    """Return a command that names a formula."""
     return f"(define-fun {name_of(kind, name)} () Bool {flat(term)})"
 
 
 def literal(name: str) -> Iterator[str]:
-    """Commands that make a literal through which a lemma, or the types, can be assumed."""
+    """Yield commands for a literal through which a lemma, or the types, can be assumed."""
     yield f"(declare-fun {name_of('lemma', name)} () Bool)"
     yield f"(assert (=> {name_of('lemma', name)} {name_of('now', name)}))"
 

@@ -1,4 +1,4 @@
-"""Z3, run so that Ctrl-C still works, and asked for a model that is easy to read."""
+"""Runs Z3 such that Ctrl-C still works, and finds models that are easy to read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import z3
 
 PREFERENCE_SECONDS = 2.0
-"""Time that is spent to make one counterexample easy to read."""
+"""Time limit for making one counterexample easy to read."""
 
 
 def milliseconds(timeout: float | None) -> int:
-    """Return a timeout in seconds as Z3 takes it; 0 for none."""
+    """Convert a timeout in seconds to milliseconds for Z3; 0 for none."""
     return 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
 
 
@@ -30,10 +30,10 @@ def new_solver(timeout: int) -> Any:
 def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
     """Run a check; raise KeyboardInterrupt if interrupted. timeout: the solver's, in ms; 0 for none.
 
-    Z3 handles SIGINT itself while it works: it gives up with `unknown`, then restores Python's handler with
-    SA_RESTART, so that system calls are restarted. Python could then not be interrupted while it waits for
-    a lock or for another process. `canceled` may also mean a timeout, so the clock decides.
-    Where SIGINT is ignored (under `nohup`, in a worker of a proof), Z3 is set to leave it alone.
+    Z3 handles SIGINT itself while it works: it gives up with `unknown`, then restores Python's handler with SA_RESTART,
+    so system calls are restarted. Python could then not be interrupted while it waits for a lock or another process.
+    `canceled` may also mean a timeout, so the clock decides. Where SIGINT is ignored (under `nohup`, in a worker of a
+    proof), Z3 is set to leave it alone.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         solver.set("ctrl_c", False)
@@ -49,7 +49,7 @@ def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
 
 
 def preferred_model(solver: Any, timeout: int, wishes: Iterable[Any], assumptions: Iterable[Any] = ()) -> Any:
-    """Return a model after the answer `sat`, in which as many wishes hold as can be granted one after another."""
+    """Return a model after the answer `sat`, in which as many wishes hold as can be granted one by one."""
     model, granted = solver.model(), list(assumptions)
     deadline = time.perf_counter() + PREFERENCE_SECONDS
     for wish in wishes:

@@ -29,7 +29,7 @@ class Scalar:
 
 @dataclass(frozen=True, eq=False)
 class Symbolic:
-    """An arbitrary value of a type: as the evaluator's value, its scalars, and its type's constraints."""
+    """An arbitrary value of a type: the evaluator's value, its scalars, and the constraints of its type."""
 
     ty: Ty
     value: Any
@@ -38,7 +38,7 @@ class Symbolic:
 
 
 def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
-    """Create a symbolic value; `name` is the prefix of its variables' names, so it must be unique."""
+    """Create a symbolic value. name: the unique prefix of its variables' names."""
     assert isinstance(structure.alg, Z3Algebra)
     scalars = tuple(
         Scalar(path, leaf, variable(structure, path, leaf))
@@ -51,7 +51,7 @@ def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
 
 
 def blank_parts(structure: Structure, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (path, formula): what stands behind the end of a sequence, or in an optional that is None, is blank.
+    """Yield (path, formula): slots behind the end of a sequence, and the content of None, are blank.
 
     So equal values are equal part by part.
     """
@@ -76,7 +76,7 @@ def blank_parts(structure: Structure, value: Any, ty: Ty, path: str = "") -> Ite
 
 
 def sequences(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any, list[tuple[Any, Ty]]]]:
-    """Yield (path, length, [(slot, type)]) of every sequence in a value."""
+    """Yield (path, length, [(slot, type)]) for every sequence in a value."""
     match ty.kind:
         case "seq":
             yield path, value[0], [(slot, ty.elem) for slot in value[1]]

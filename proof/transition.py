@@ -1,12 +1,12 @@
 """The model as a symbolic transition system: a state of solver variables, and every step from it.
 
-Scalars that lowering finds constant in a configuration are constants here too, but only as an
-assumption: `Instance.keeps_constants` is a separate obligation, `Frame`, so the proof does not
-depend on the search. That every scalar stays within its type is the obligation `Types`.
+Scalars that lowering finds constant in a configuration are constants here, too, but only as an assumption:
+`SymbolicStep.keeps_constants` is an obligation of its own, `Frame`, so the proof does not depend on the search. That
+every scalar stays within its type is the obligation `Types`.
 
-A replica list that never changes may have any order (`any_order`). The lemmas are then proved for every
-order, and one choice of arguments is enough of those that a renaming of the brokers makes of each other, for
-each action that treats brokers alike (proof/equivariance.py).
+A constant list of all members of the only sort may have any order (`any_order`). The lemmas are then proved for every
+order, and for each action that treats members alike, one of the choices of arguments that are renamings of each other
+is enough (proof/equivariance.py).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
 @dataclass(frozen=True)
 class SymbolicStep:
-    """An action with fixed arguments: when it is enabled, and the next state.
+    """An action with fixed arguments: its guard, and the next state.
 
-    becomes: (variable of the next state, its term) of every scalar that is not constant. alike: the choices
-    of arguments that it stands for, its own among them. enabled: the guards of the action alone; `guard` also
-    contains what the proof assumes of the step.
+    becomes: (variable of the next state, its term) for every scalar that is not constant. alike: the choices of
+    arguments that it stands for, its own among them. enabled: the guards of the action alone; `guard` also contains the
+    assumptions on steps.
     """
 
     action: str
@@ -54,7 +54,7 @@ class SymbolicStep:
 
 @dataclass(frozen=True)
 class Excluded:
-    """An action with fixed arguments that no state enables in this configuration; the guard that fails."""
+    """An action with fixed arguments that no state enables in this configuration. guard: the name of one that fails."""
 
     action: str
     args: tuple[Any, ...]
@@ -69,10 +69,10 @@ class _Nothing:
 class Transitions:
     """Solver terms for one configuration.
 
-    any_order: let the replica list have any order, and leave out instances that others stand for, where the
-    configuration allows it: every broker is a replica, and what is constant is the same for all of them.
-    assumed: names of assumptions on steps, beside those that every proof of the model makes (`Induction`).
-    every_step: make none of these, so that steps are those of the plain model.
+    any_order: let constant lists of all members have any order, and leave out instances that others stand for, if the
+    configuration allows it: all constants are the same for all members. assumed: names of assumptions on steps beside
+    those that every proof of the model makes (`Induction`). every_step: assume nothing, so that steps are those of the
+    plain model.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Transitions:
             self._add(fn)
 
     def variables(self) -> Iterator[Any]:
-        """Every variable of a state and of the next one, once; a list of any order has no next value."""
+        """Yield every variable of a state and of the next one, once; a list of any order has no next value."""
         for scalars, is_now in ((self.scalars, True), (self.next_scalars, False)):
             for slot, scalar in zip(self.slots, scalars, strict=True):
                 if slot.index is not None or (is_now and slot.path in self.listed):
@@ -121,10 +121,10 @@ class Transitions:
             yield from (term for scalar in seen.scalars for term in scalar.term)
         yield from self.outside.values()
 
-    # ------------------------------------------------------------------------- brokers alike
+    # ------------------------------------------------------------------------- members alike
 
     def _lists(self) -> Iterator[str]:
-        """Paths of the entries of constant lists in which every broker has its place."""
+        """Yield the paths of the entries of constant lists of all members."""
         constants = [slot.initial if slot.index is None else None for slot in self.slots]
         start = self.structure.rebuild(iter(constants), self.model.state_ty)
         for path, length, slots in sequences(start, self.model.state_ty):
@@ -135,12 +135,12 @@ class Transitions:
 
     @functools.cached_property
     def alike_count(self) -> int:
-        """Return how many members the only sort has; 0 without one that a renaming applies to."""
+        """The size of the only sort; 0 if the model has no sort whose members can be renamed."""
         sort = alike_sort(self.model)
         return 0 if sort is None else self.structure.count(sort)
 
     def _equivariance(self) -> Equivariance | None:
-        """Return what tells which actions treat brokers alike; None if lemmas, step properties or constants do not."""
+        """Return the test for actions that treat members alike; None if lemmas, step properties or constants do not."""
         if alike_sort(self.model) is None:
             return None
         constants = [
@@ -157,7 +157,7 @@ class Transitions:
         return alike if all(alike.holds(fn) for fn in whole) else None
 
     def _orders(self) -> Iterator[Any]:
-        """Every broker has one place in a list of any order."""
+        """Yield the formulas that lists of any order contain every member once."""
         entries = [x for x, slot in zip(self.scalars, self.slots, strict=True) if slot.path in self.listed]
         brokers = max(1, self.alike_count)
         for first in range(0, len(entries), brokers):
@@ -175,13 +175,13 @@ class Transitions:
         return self._initial(slot)
 
     def _initial(self, slot: Slot) -> Any:
-        """Return the value of a constant scalar, as the evaluator has it."""
+        """Return the evaluator's value of a constant scalar."""
         if slot.ty.kind == "set":
             return [bool(slot.initial >> i & 1) for i in range(self.structure.count(slot.ty.elem))]
         return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
     def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """(path, formula) of all that the types say of a state: ranges, lengths, blank slots after an end."""
+        """Yield (path, formula) for the types of a state: ranges, lengths, blank slots behind the end of a sequence."""
         for slot, scalar in zip(self.slots, scalars, strict=True):
             if slot.index is not None:
                 for part in within_type(self.structure, slot.ty, scalar):
@@ -189,12 +189,12 @@ class Transitions:
         yield from blank_parts(self.structure, state, self.model.state_ty)
 
     def next_typed(self) -> Iterator[tuple[str, Any]]:
-        """The same of the next state, and that no entry was put outside the keys of a map on the way to it."""
+        """Yield the same for the next state, and that no entry was put outside the keys of a map."""
         yield from self.type_parts(self.next_scalars, self.next)
         yield from ((name, z3.Not(outside)) for name, outside in self.outside.items())
 
     def _add(self, fn: Fn) -> None:
-        """Add the steps of an action, one for all choices of its arguments that it treats alike."""
+        """Add the steps of an action, one for all choices of arguments that are renamings of each other."""
         covered: set[tuple[Any, ...]] = set()
         for args in instances(fn, self.config):
             if args in covered:
@@ -223,7 +223,7 @@ class Transitions:
         return SymbolicStep(fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard)
 
     def every_choice(self) -> Iterator[tuple[int, SymbolicStep | Excluded]]:
-        """Every choice of arguments that an instance stands for, built by itself; the instance's number."""
+        """Yield (number of the instance, step) for every choice of arguments that an instance stands for."""
         actions = self.model.actions_by_name
         for number, instance in enumerate(self.instances):
             for args in instance.alike:
@@ -231,7 +231,7 @@ class Transitions:
                 yield number, own
 
     def _assuming(self, guard: Any, becomes: Sequence[tuple[Any, Any]]) -> Any:
-        """The guard of a step and what the proof assumes of it; `assumed` names what excludes any step."""
+        """Return the guard of a step with the assumptions; add to `assumed` the names of those that exclude steps."""
         for fn, over_both in self.over_both:
             excludes_none = z3.substitute(over_both, *becomes)
             if not z3.is_true(z3.simplify(excludes_none)):
@@ -251,7 +251,7 @@ class Transitions:
             yield outside, formula(self.structure.outside_keys(after[field], self.maps[field]))
 
     def _history(self, becomes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-        """The same for the history, whose next value is a term over the variables of both states."""
+        """Yield (variable, term) for the history, whose next value is a term over the variables of both states."""
         if self.history is None:
             return
         leaves = self.structure.leaves(self._seen_then, self.seen_ty)
@@ -261,7 +261,7 @@ class Transitions:
 
     @functools.cached_property
     def over_both(self) -> list[tuple[Fn, Any]]:
-        """Each assumption, over the variables of both states."""
+        """The assumptions, each with its formula over the variables of both states."""
         return [(fn, self.holds(fn, self.now, self.next)) for fn in self.assumptions]
 
     @functools.cached_property
@@ -281,9 +281,9 @@ class Transitions:
     # ------------------------------------------------------------------------- formulas
 
     def holds(self, fn: Fn, *states: Mapping[str, Any]) -> Any:
-        """Evaluate a predicate on given states, by default the symbolic current state.
+        """Return the formula of a predicate on states, by default the current one.
 
-        One that looks at the history, too, has that of the last of the states, which is the next one or not.
+        A predicate that also reads the history gets that of the last of the states.
         """
         states = states or (self.now,)
         seen = self.next_seen if states[-1] is self.next else self.seen
@@ -291,7 +291,7 @@ class Transitions:
         return formula(self.evaluator.call(fn, states, history))
 
     def initial(self) -> Any:
-        """The current state is an initial state."""
+        """Return the formula that the current state is initial."""
         ty = self.model.state_ty
         starts = (self.structure.lift(state, ty) for state in initial_states(self.model, self.config))
         parts = [self.alg.or_([self.structure.eq(self.now, start, ty) for start in starts])]
@@ -311,7 +311,7 @@ class Transitions:
         return read_value(solved, self.structure, self.seen.value, self.seen_ty)
 
     def exactly(self, state: Any) -> Any:
-        """The current state is the given plain state."""
+        """Return the formula that the current state is this plain state."""
         return formula(
             self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
         )

@@ -1,7 +1,7 @@
 """Z3 terms as an algebra for the structural evaluator.
 
-Unbounded numbers are mathematical integers; a set is one boolean for each possible member; set sizes are
-compared by cardinality constraints, which the solver handles far better than sums.
+Unbounded numbers are mathematical integers; a set is one boolean for each possible member; sizes of sets are compared
+by cardinality constraints, which the solver handles far better than sums.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from elrcheck.lang.types import Ty
 
 
 class Size:
-    """The size of a set, compared lazily."""
+    """The size of a set, expanded when it is compared."""
 
     def __init__(self, alg: Z3Algebra, flags: Sequence[Any]) -> None:
         self.alg, self.flags = alg, flags
@@ -56,7 +56,7 @@ SWAPPED = {"eq": "eq", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 class Z3Algebra(FlagsAlgebra[Any]):
-    """Booleans are z3 Bool, numbers z3 Int. The library is untyped, so its terms are `Any`."""
+    """Booleans are Z3 Bool, numbers Z3 Int. The library is untyped, so its terms are `Any`."""
 
     def AND(self, xs: Sequence[Any]) -> Any:
         return z3.And(*xs)
@@ -120,7 +120,7 @@ class Z3Algebra(FlagsAlgebra[Any]):
 
 
 def formula(x: Any) -> Any:
-    """Convert a truth value of the evaluator to a z3 formula."""
+    """Convert a truth value of the evaluator to a Z3 formula."""
     return z3.BoolVal(x) if isinstance(x, bool) else x
 
 
@@ -132,7 +132,7 @@ def variable(structure: Structure, name: str, ty: Ty) -> Any:
 
 
 def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
-    """Return a scalar's type constraint: the ranges of enums, members, lengths and numbers."""
+    """Return the constraints of a scalar's type: the range of an enum, member, length or number."""
     lo: int
     hi: int | None
     match ty.kind:

@@ -1,1 +1,1 @@
-"""The proof by induction and that of controller events: runs, certificates, what is kept, failed steps."""
+"""Runs of proofs: by induction, for any size, of certificates; stored proofs, and failed steps."""

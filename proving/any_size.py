@@ -1,7 +1,7 @@
-"""`elrcheck prove --any-size`: every obligation of a proof, asked for all sizes at once.
+"""`elrcheck prove --any-size`: discharges every obligation of a proof for all sizes at once.
 
-The proof for the sizes of the configuration comes first. What it refutes is false for every size of the claim, with a
-counterexample that was replayed; the lemmas that it needed are hints for the rest.
+The proof for the sizes of the configuration comes first. An obligation that it refutes is false, with a replayed
+counterexample; the lemmas that it needed are hints for the rest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class GivenSizes:
-    """The proof for the sizes of the configuration, which has been done. goals: names of all goals of a step."""
+    """The finished proof for the sizes of the configuration. goals: names of all goals of a step."""
 
     model: Model
     config: ModelConfig
@@ -48,7 +48,7 @@ class GivenSizes:
 def any_size(
     proof: GivenSizes, timeout: float | None, workers: int, progress: Progress, certificate: tuple[Path, str] | None
 ) -> ProveReport:
-    """Return the report for all sizes; UsageFault for a model that has no such reading, with what and where.
+    """Return the report for all sizes; UsageFault, with the place, for a model that cannot be read for any size.
 
     certificate: the folder to write one into, and the digest of the model's rules.
     """
@@ -64,7 +64,7 @@ def any_size(
 
 
 class AnySizeProof:
-    """The proof of one configuration with its sizes left open."""
+    """The proof of one configuration with arbitrary sizes."""
 
     def __init__(self, proof: GivenSizes, timeout: float, progress: Progress) -> None:
         self.proof, self.bounded, self.timeout, self.progress = proof, proof.report, timeout, progress
@@ -77,7 +77,7 @@ class AnySizeProof:
         self.beside: dict[tuple[PhaseName, str], GoalAnswer] = {}
 
     def run(self, workers: int) -> ProveReport:
-        """Ask everything."""
+        """Discharge all obligations; return the report."""
         started = time.perf_counter()
         self.progress.stage("[1/3] initiation, for any size")
         initiation = [self._initiation(bounded) for bounded in self.bounded.initiation]
@@ -107,7 +107,7 @@ class AnySizeProof:
         )
 
     def finished(self, report: ProveReport, source: str) -> FinishedAnySize:
-        """Return what a certificate is written of, after `run`. source: a digest of the model's rules."""
+        """Return the contents of a certificate, after `run`. source: a digest of the model's rules."""
         names = {ident: name for name, ident in self.idents.items()}
         refuted = frozenset(
             (action, names.get(lemma, lemma))
@@ -142,7 +142,7 @@ class AnySizeProof:
         )
 
     def _consecution(self, workers: int) -> dict[int, Mapping[str, GoalAnswer] | None]:
-        """Return the answers about each choice; None for one that is never enabled."""
+        """Return number of a choice -> its answers by goal; None for one that is never enabled."""
         tasks = [self._task(number, choice) for number, choice in enumerate(self.choices)]
         answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         total, decided = len(tasks) * len(self.proof.goals), 0
@@ -164,7 +164,7 @@ class AnySizeProof:
         return StepTask(system.config, self.proof.assumed, origin, number, goals, hints, self.timeout)
 
     def _cells(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Iterator[CellReport]:
-        """Yield a report on each action and goal, over all choices of the action."""
+        """Yield a report for each action and goal, over all choices of the action."""
         for action in self.proof.model.actions:
             numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
             for goal in self.proof.goals:

@@ -1,4 +1,4 @@
-"""The certificate of a proof for any size: its parts, what it claims, and the texts that this source makes of it."""
+"""The certificate of a proof for any size: its parts, claim and texts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ ChoiceAnswers = Mapping[int, Mapping[str, GoalAnswer] | None]
 
 @dataclass(frozen=True)
 class FinishedAnySize:
-    """What a certificate is written of. goals, chosen, source: as in `FinishedProof`.
+    """The contents of a certificate. goals, chosen, source: as in `FinishedProof`.
 
-    beside: answers about initiation and implication, by name. refuted: cells that are false for the given sizes.
+    beside: answers about initiation and implication, by name. refuted: cells (action, goal) that are false for the
+    given sizes.
     """
 
     system: Unbounded
@@ -64,7 +65,7 @@ def any_size_parts(text: AnySizeText, goals: Sequence[str]) -> Iterator[Certific
 
 
 def any_size_choices(system: Unbounded) -> tuple[Choices, ...]:
-    """Return every action with the values of the parameters that its scripts name; others are variables."""
+    """Return every action with the values of its parameters that are fixed in scripts; the others are variables."""
     of_actions: dict[str, dict[str, dict[str, None]]] = {}
     for choice in every_choice(system):
         values = of_actions.setdefault(choice.action.name, {})
@@ -77,7 +78,7 @@ def any_size_choices(system: Unbounded) -> tuple[Choices, ...]:
 
 
 def certify_any_size(folder: Path, proof: FinishedAnySize) -> None:
-    """Write the certificate; what was not proved is named in it as open."""
+    """Write the certificate; its manifest lists unproved obligations as open."""
     text = AnySizeText(proof.system, proof.chosen)
     premises = text.premises()
     cells = [(part, tuple(_cells(part, proof))) for part in any_size_parts(text, proof.goals)]
@@ -101,7 +102,7 @@ def certify_any_size(folder: Path, proof: FinishedAnySize) -> None:
 
 
 def _cells(part: CertificatePart, proof: FinishedAnySize) -> Iterable[CertifiedGoal]:
-    """Yield the goals of a part that were proved, each with what its proof was asked with."""
+    """Yield the goals of a part that were proved, each with the lemmas and axioms of its proof."""
     if part.file == IMPOSSIBLE:
         yield from (CertifiedGoal(name=name) for name in part.goals)
         return

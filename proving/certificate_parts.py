@@ -1,4 +1,4 @@
-"""The parts of a certificate, as this source makes them: to write one, and to compare one with them."""
+"""The parts of a certificate, generated from this source: for writing one, and for comparing one with the source."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Write: TypeAlias = Callable[[Sequence[CertifiedGoal]], str]
 
 @dataclass(frozen=True)
 class CertificatePart:
-    """One script. goals: the names of its questions; write: its text, for cells with these names.
+    """One script. goals: the names of its questions; write: returns its text for cells with these names.
 
-    instance: number of the instance of the proof that answers the questions, if they are about steps.
+    instance: number of the proof's instance that answers the questions, if they are about steps.
     """
 
     file: str
@@ -36,16 +36,16 @@ class CertificatePart:
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """The identity of this part, as `Script.subject` has it."""
+        """The identity of this part, as in `Script.subject`."""
         return self.script("", ()).subject
 
     def script(self, sha256: str, cells: Sequence[CertifiedGoal]) -> Script:
-        """The entry of the manifest for a text with this digest and these questions."""
+        """Return the manifest's entry for a text with this digest and these questions."""
         return Script(file=self.file, sha256=sha256, cells=tuple(cells), action=self.action, arguments=self.arguments)
 
 
 def parts(text: SmtText, goals: Sequence[str]) -> Iterator[CertificatePart]:
-    """Every script of a certificate. goals: all that is asked of each step, by function name."""
+    """Yield every script of a certificate. goals: of each step, by function name."""
     prover = text.prover
     states = tuple(fn.name for fn in text.chosen if not fn.is_step)
     yield CertificatePart(INITIATION, (TYPES, *(fn.name for fn in prover.lemmas)), text.initiation)
@@ -78,7 +78,7 @@ def action_of(prover: Prover, step: SymbolicStep | Excluded) -> Fn:
 
 
 def choices(model: Model, config: ModelConfig) -> tuple[Choices, ...]:
-    """Every action of the model, with the values of each parameter as reports write them."""
+    """Return every action of the model, with the values of each parameter as reports write them."""
     every = []
     for fn in model.actions:
         values = {name: tuple(value_text(v, ty) for v in domain(ty, config)) for name, ty in fn.params}

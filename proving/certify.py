@@ -40,10 +40,9 @@ StepAnswers = Mapping[int, Mapping[str, Discharge]]
 
 @dataclass(frozen=True)
 class FinishedProof:
-    """What a certificate is written of.
+    """The contents of a certificate.
 
-    goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
-    source: a digest of the model's rules.
+    goals: of each step, by function name; chosen: the properties of the proof; source: a digest of the model's rules.
     """
 
     prover: Prover
@@ -55,7 +54,7 @@ class FinishedProof:
 
 
 def demand_room(folder: Path) -> None:
-    """Refuse a folder that holds anything but a certificate, or a part of one: these are replaced."""
+    """Refuse a folder with anything but a certificate or a part of one, which will be replaced."""
     if folder.is_file() or (
         folder.is_dir() and not (folder / MANIFEST).is_file() and not all(map(_ours, folder.iterdir()))
     ):
@@ -64,7 +63,7 @@ def demand_room(folder: Path) -> None:
 
 
 def _ours(path: Path) -> bool:
-    """Return whether a process that was killed may have left this part of a certificate."""
+    """Return whether a path may be a part of a certificate whose writer was killed."""
     return path.name in (DRAFT, STEPS) or path.name.endswith(".smt2.gz")
 
 
@@ -88,7 +87,7 @@ def certify(folder: Path, proof: FinishedProof) -> None:
 
 @dataclass(frozen=True)
 class CertifiedClaim:
-    """What a manifest says beside the digests of its texts (see `Manifest`)."""
+    """The contents of a manifest beside the digests of its texts (see `Manifest`)."""
 
     report: ProveReport
     config: Mapping[str, str | int | bool]
@@ -106,12 +105,12 @@ def write_certificate(
     premises: str,
     cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]],
 ) -> None:
-    """Write a certificate. One that is in the folder stays until the new one is complete on the same disk."""
+    """Write a certificate; one in the folder stays until the new one is complete on the same disk."""
     draft = folder / DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     try:
         _write(draft, claim, premises, cells)
-        (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
+        (folder / MANIFEST).unlink(missing_ok=True)  # so that no manifest stands beside texts of another one
         sync_folder(folder)
         _remove_texts(folder)
         move_into(folder, draft, last=MANIFEST)
@@ -149,7 +148,7 @@ def _write(
 
 
 def _remove_texts(folder: Path) -> None:
-    """Remove the texts of the certificate that is replaced, so that the new manifest names all there are."""
+    """Remove the texts of the old certificate, so that the new manifest names all files."""
     for path in (*folder.glob("*.smt2.gz"), *folder.glob(f"{STEPS}/*.smt2.gz")):
         with contextlib.suppress(FileNotFoundError):
             path.unlink()

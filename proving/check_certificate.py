@@ -1,8 +1,7 @@
 """`elrcheck prove --check-certificate DIR`: compare a certificate with this source, and ask a solver.
 
-Every text is made again from this source and compared, whatever the manifest says of the source that it was
-made from: a manifest is written by whoever sends the certificate. A text that is the same is still a proof of
-the same obligations, whatever was edited elsewhere.
+Every text is generated again from this source and compared; the manifest's word about its source is not trusted. An
+equal text proves the same obligations, whatever was edited elsewhere.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ from elrcheck.results.prove_report import (
 
 DEFAULT_TIMEOUT = 60.0
 NAMED_DIGITS = 12
-"""Digits of a digest that an error names."""
+"""Digits of a digest in an error message."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class ScriptTask:
 
 
 def run_check_certificate(request: CertificateRequest, progress: Progress) -> CertificateReport:
-    """Compare a certificate with this source, and have a solver discharge it if one is named."""
+    """Compare a certificate with this source, and discharge it by a solver if the request names one."""
     started = time.perf_counter()
     folder, timeout = request.folder, request.timeout or DEFAULT_TIMEOUT
     manifest = read_manifest(folder)
@@ -122,10 +121,10 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
 
 @dataclass(frozen=True)
 class ComparedTexts:
-    """The texts of a certificate, compared with those that this source makes.
+    """The texts of a certificate compared with those of this source.
 
-    shared: premises and manifest, if they differ; fits: of each script, in order; new: parts of the proof of
-    this source that have no script.
+    shared: premises and manifest, if they differ; fits: of each script, in order; new: parts of this source's proof
+    that have no script.
     """
 
     shared: tuple[str, ...]
@@ -135,7 +134,7 @@ class ComparedTexts:
 
 
 def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> ComparedTexts:
-    """Make every text anew, whatever the manifest says of its source, and compare."""
+    """Generate every text from this source, and compare."""
     model = source.with_lemmas()
     chosen = _properties(folder, manifest, model, source)
     if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
@@ -145,7 +144,7 @@ def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> Compar
     if manifest.sizes == "any":
         return _compared_any_size(manifest, model, config, chosen, written)
     if not _of_this_size(model, config, manifest, written):
-        # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
+        # Terms for many members take hours, so none are built for sizes that differ from those of the texts.
         changed: list[Fit] = ["changed"] * len(manifest.scripts)
         return ComparedTexts((MANIFEST, manifest.premises.file), tuple(changed), (), None)
     transitions = Transitions(model, config, any_order=True, assumed=manifest.assumptions)
@@ -180,14 +179,14 @@ def _compared_any_size(
 def _fits(
     manifest: Manifest, every: Mapping[tuple[str, ...], CertificatePart], lemmas: Set[str], moved: Set[str]
 ) -> tuple[tuple[Fit, ...], tuple[CertificatePart, ...]]:
-    """Return how each script compares with its part, and the parts that have no script."""
+    """Return the comparison of each script with its part, and the parts without a script."""
     fits = tuple(_fit(script, every.get(script.subject), lemmas, moved, manifest) for script in manifest.scripts)
     subjects = {script.subject for script in manifest.scripts}
     return fits, tuple(part for subject, part in every.items() if subject not in subjects)
 
 
 def _fit(script: Script, part: CertificatePart | None, lemmas: Set[str], moved: Set[str], manifest: Manifest) -> Fit:
-    """Compare a script with what this source makes of the same part, for the lemmas that each proof needed."""
+    """Compare a script with this source's text of the same part, for the lemmas that each proof needed."""
     if part is None:
         return "gone"
     names = [cell.name for cell in script.cells]
@@ -200,7 +199,7 @@ def _fit(script: Script, part: CertificatePart | None, lemmas: Set[str], moved: 
 def _unfit(folder: Path, manifest: Manifest, source: DeclaredModel, why: str) -> UsageFault:
     """Return the error about a manifest with names that the model does not have.
 
-    The digest of the sources says whether it is of another model, or damaged: its texts have not been compared.
+    The digest of the sources tells whether it is of another model, or damaged.
     """
     place, own = str(folder / MANIFEST), source.digest()
     if manifest.source == own:
@@ -228,7 +227,7 @@ def _steps_of(chosen: Sequence[Fn]) -> list[str]:
 
 
 def _of_this_size(model: Model, config: ModelConfig, manifest: Manifest, premises: Sequence[str]) -> bool:
-    """Return whether choices of arguments and variables are those of the settings; this takes little time."""
+    """Return whether the choices of arguments and the variables are those of the settings; this is fast."""
     declared = {line.split(" ", 2)[1].strip("|") for line in premises if line.startswith("(declare-fun ")}
     variables = {slot.path for slot in lower(model, config, ()).slots if slot.index is not None}
     plain = {name.rsplit(".", 1)[0] for name in declared} | declared  # a set has a variable for each broker
@@ -236,13 +235,13 @@ def _of_this_size(model: Model, config: ModelConfig, manifest: Manifest, premise
 
 
 def _lists_match(manifest: Manifest, lemmas: Sequence[Fn], assumptions: Sequence[Fn]) -> bool:
-    """Lemmas and assumptions are listed for readers without elrcheck."""
+    """Compare the manifest's lists of lemmas and assumptions, which are for readers without elrcheck."""
     named = tuple(fn.name for fn in lemmas), tuple(fn.name for fn in assumptions)
     return (manifest.lemmas, manifest.assumed) == named
 
 
 def _changed_names(before: tuple[str, ...], after: tuple[str, ...]) -> set[str]:
-    """Lemmas and properties whose text differs; every name, if the variables do."""
+    """Return the lemmas and properties whose text differs; every name if the variables differ."""
     old, new = _by_symbol(before), _by_symbol(after)
     changed = {symbol for symbol in old.keys() | new.keys() if old.get(symbol) != new.get(symbol)}
     if any("!" not in symbol for symbol in changed):
@@ -279,7 +278,7 @@ def _discharge(
     reports: list[ScriptReport],
     progress: Progress,
 ) -> None:
-    """Have every script discharged, and put the answers into its report."""
+    """Discharge every script, and put the answers into its report."""
     progress.stage(f"discharging by {solver}")
     tasks = [ScriptTask(folder, manifest, script, solver, timeout) for script in manifest.scripts]
     total, done = sum(len(script.cells) for script in manifest.scripts), 0
@@ -297,7 +296,7 @@ def _discharge(
 
 
 def discharge_script(task: ScriptTask) -> list[TimedAnswer]:
-    """Put the questions of one script to a solver; runs in a worker process."""
+    """Ask a solver the questions of one script; runs in a worker process."""
     premises = read_premises(task.folder, task.manifest)
     questions = read_script(task.folder, task.script)
     solver = open_solver(task.solver, task.timeout)

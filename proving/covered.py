@@ -25,9 +25,9 @@ SILENT = "says nothing in this configuration: all that could break it is constan
 def skipped(
     model: Model, transitions: Transitions, chosen: Sequence[Fn], silent: Collection[str] = ()
 ) -> tuple[Skipped, ...]:
-    """Properties without an obligation, then actions and arguments that the configuration excludes.
+    """Return properties without an obligation, then actions and arguments that the configuration excludes.
 
-    silent: the names of properties that say nothing in this configuration.
+    silent: the names of properties that hold trivially in this configuration.
     """
     properties = (Skipped(fn.ident, fn.name, fn.note or SILENT) for fn in chosen if fn.name in silent)
     return (*properties, *_actions(model, transitions))
@@ -51,7 +51,7 @@ def _actions(model: Model, transitions: Transitions) -> Iterator[Skipped]:
 
 
 def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], covered: Sequence[tuple[Any, ...]]) -> str:
-    """Name choices of arguments: by a value that no other choice has, or by their number and an example."""
+    """Describe choices of arguments by a value that no other choice has, or by an example and their number."""
     for position, (name, _) in enumerate(fn.params):
         values = {args[position] for args in dropped}
         if not values & {args[position] for args in covered}:
@@ -62,19 +62,19 @@ def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], covered: Sequence[tuple[A
 
 
 def assumptions(model: Model, names: Iterable[str]) -> tuple[Assumption, ...]:
-    """Return the assumptions on steps, as reports have them."""
+    """Return the assumptions on steps with these names, for reports."""
     functions = zip(names, assumptions_of(model, names), strict=True)
     return tuple(Assumption(name, " ".join((fn.doc or "").split()), fn.place) for name, fn in functions)
 
 
 def claimed(declared: DeclaredModel, transitions: Transitions, coverage: Coverage, variant: str) -> Coverage:
-    """Return what a proof covers, in the words of the model."""
+    """Return the coverage of a proof in the words of the model."""
     any_order = bool(transitions.listed)
     return declared.covered(coverage, transitions.config, variant, transitions.slots, any_order)
 
 
 def coverage(model: Model, transitions: Transitions, properties: int) -> Coverage:
-    """Return what a proof of this number of properties covers, whatever the model."""
+    """Return the coverage of a proof of this number of properties, for any model."""
     config = transitions.config
     choices = (math.prod(len(domain(ty, config)) for _, ty in fn.params) for fn in model.actions)
     return Coverage(

@@ -1,12 +1,12 @@
-"""Obligations that earlier runs have proved, by a digest of what they contain.
+"""Obligations that earlier runs have proved, by a digest of their contents.
 
-An obligation is: the types, some lemmas and the guard of a step imply the goal after the step. Its answer is
-found again only if the text of all of these terms is the same, with the same Z3 and elrcheck; of the lemmas,
-the ones that the proof needed. So a changed rule concerns the steps that it is part of, a changed lemma its
-own column and the proofs that needed it. A goal keeps several proofs, so that a lemma that was changed and is
-as before has its answers. Only what is proved is kept: anything else is asked again.
+An obligation is: the types, some lemmas and the guard of a step imply the goal after the step. A stored answer is valid
+only if the text of all these terms is the same, with the same Z3 and elrcheck; of the lemmas, those that the proof
+needed. So a changed rule affects the steps that use it, and a changed lemma its own column and the proofs that needed
+it. Several proofs of a goal are stored, so that undoing a change of a lemma finds its answers again. Only proofs are
+stored; anything else is asked again.
 
-An entry of the store holds the obligations of one instance of an action.
+An entry of the store has the obligations of one instance of an action.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.transition import SymbolicStep
 
 PROOFS = 4
-"""Proofs that are kept of one goal of an instance, each from other lemmas."""
+"""Most stored proofs of one goal of an instance, each from other lemmas."""
 
 
 class KeptCell(Record, frozen=True):
-    """A proved obligation. core: the lemmas that it needed, each with its digest.
+    """A proved obligation. core: lemma that the proof needed -> its digest. when: seconds since 1970.
 
-    how: `lemmas` for a proof that needed some, `step` for one from the types and the step alone, `untouched`
-    if the step leaves alone what the goal speaks of, so that there was nothing to prove.
-    when: seconds since 1970.
+    how: `lemmas` for a proof that needed some, `step` for one from the types and the step alone, `untouched` if the
+    step cannot affect the goal.
     """
 
     how: Literal["lemmas", "step", "untouched"]
@@ -46,7 +45,7 @@ class KeptCell(Record, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Return whether the proof says what it needs: it has lemmas exactly if it claims to need some."""
+        """Return whether the proof is consistent: it has lemmas exactly if it claims to need some."""
         return bool(self.core) == (self.how == "lemmas") and self.seconds >= 0
 
 
@@ -57,10 +56,7 @@ class KeptProofs(Record, frozen=True):
 
 
 class KeptCells:
-    """The obligations in the store. fresh: ignore existing entries, still write new ones.
-
-    used: where the answers come from that were found.
-    """
+    """The obligations in the store. fresh: ignore existing entries, still write new ones. used: origins of answers."""
 
     def __init__(self, digests: Digests, fresh: bool) -> None:
         self.store = Store("proofs", KeptProofs, fresh=fresh)
@@ -68,7 +64,7 @@ class KeptCells:
         self.used: list[KeptOrigin] = []
 
     def find(self, instance: SymbolicStep, goals: Iterable[str]) -> dict[str, Discharge | None]:
-        """The answers that are kept, by the names of the goals; None where there was nothing to prove."""
+        """Return the stored answers, by the names of the goals; None where there was nothing to prove."""
         if self.store.fresh:
             return {}
         key = self._key(instance)
@@ -83,7 +79,7 @@ class KeptCells:
         return answers
 
     def add(self, instance: SymbolicStep, answers: Mapping[str, Discharge | None]) -> None:
-        """Keep what is proved."""
+        """Store the proved answers."""
         key, now = self._key(instance), int(time.time())
         proofs = dict(self._read(key))
         for goal, answer in answers.items():

@@ -1,8 +1,7 @@
-"""The phase of `elrcheck prove` that asks what is possible where the lemmas hold, and asks plain Python too.
+"""The phase of `elrcheck prove` that asks what is possible where the lemmas hold, and compares it with plain Python.
 
-The solver's steps are replayed by the functions of the model themselves, with the brokers renamed as well,
-and its guards and lemmas are compared in the states of these steps. A difference is a fault of what makes the
-terms, not of the model.
+The solver's steps are replayed by the functions of the model themselves, also with renamed members, and its guards and
+lemmas are compared in the states of these steps. A difference is a fault of the symbolic evaluation, not of the model.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from elrcheck.traces.describe import spelled
 from elrcheck.traces.replay import ReplayError
 
 RENAMINGS = 120
-"""Renamings of the brokers that a step is replayed with, at most; five brokers have as many."""
+"""Most renamings with which a step is replayed: those of five members."""
 
 
 def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:
-    """Ask for a step of each instance and for what must be allowed; ReplayError if plain Python disagrees."""
+    """Ask for a step of each instance and for what must be possible; ReplayError if plain Python disagrees."""
     started = time.perf_counter()
     possible, replays = Possible(prover), Replays(prover)
     total, impossible = len(prover.ts.instances), []
@@ -75,7 +74,7 @@ def _word(answer: Answer) -> Literal["never", "unknown"]:
 
 
 class Replays:
-    """Compares the solver's steps with plain Python. steps: how many it has compared."""
+    """Compares the solver's steps with plain Python. steps: the number of compared steps."""
 
     def __init__(self, prover: Prover) -> None:
         self.ts, self.plain = prover.ts, PlainModel(prover.ts.model, prover.ts.config)
@@ -83,7 +82,7 @@ class Replays:
         self.steps = 0
 
     def compare(self, number: int, fired: FiredStep) -> None:
-        """Raise ReplayError if lemmas, guards, the step or its renamings are others in plain Python."""
+        """Raise ReplayError if lemmas, guards, the step or its renamings differ in plain Python."""
         instance = self.ts.instances[number]
         label, before = Label(instance.action, instance.args), fired.before
         self._lemmas(fired)
@@ -108,16 +107,12 @@ class Replays:
         for fn in self.ts.model.lemmas:
             if not self.plain.holds(fn, fired.before):
                 raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
-        if fired.seen is None:
-            return
-        if self.ts.history is None:
-            return
-        for lemma in self.ts.history.lemmas:
+        for lemma in () if self.ts.history is None or fired.seen is None else self.ts.history.lemmas:
             if not lemma(self.ts.config, fired.before, fired.seen):
                 raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
 
     def _renamed(self, instance: SymbolicStep, before: Any, after: Any) -> None:
-        """Every choice that the instance stands for leads from the renamed state to the renamed one."""
+        """Check that every choice that the instance stands for leads from the renamed state to the renamed one."""
         fn, ty = self.actions[instance.action], self.ts.model.state_ty
         if len(instance.alike) == 1:
             return

@@ -1,4 +1,4 @@
-"""The properties that are proved, also where some lemmas are not preserved."""
+"""The properties that are proved even if some lemmas are not preserved."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from elrcheck.results.prove_report import PropertyProof, Surviving
 def surviving(
     model: Model, transitions: Transitions, properties: Sequence[Fn], timeout: float | None, answers: StepAnswers
 ) -> Surviving:
-    """Find the largest set of lemmas that is preserved, and which of the properties it proves.
-
-    answers: those of the proof with all lemmas.
-    """
+    """Find the largest preserved set of lemmas, and the properties that it proves. answers: of the whole proof."""
     started = time.perf_counter()
     candidates = [fn for fn in properties if not fn.is_step and _stands_alone(model, transitions, fn)]
     prover = Prover(transitions, (*lemmas_of(model), *candidates), timeout)

@@ -1,8 +1,7 @@
 """`elrcheck prove`: initiation, consecution, implication in one command.
 
-The lemmas are the induction hypothesis. They must imply the properties of states; properties of steps must
-hold for every step from a state that satisfies all lemmas. Epochs are unbounded and perturbations unlimited:
-there are no budgets. The log length is the only data bound.
+The lemmas are the induction hypothesis. They must imply the properties of states; properties of steps must hold for
+every step from a state that satisfies all lemmas. There are no budgets, and numbers without `hi=` are unbounded.
 """
 
 from __future__ import annotations
@@ -54,11 +53,11 @@ from elrcheck.traces.describe import leaves
 
 DEFAULT_TIMEOUT = 60.0
 LITTLE = 150
-"""Obligations that one process discharges: other processes would take as long to build their terms."""
+"""Obligations up to which one process is enough: others would take as long to build their terms."""
 
 
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
-    """Discharge every obligation of the selected configuration; an unknown one makes it inconclusive."""
+    """Discharge every obligation of the selected configuration; an unknown one makes the proof inconclusive."""
     if request.any_size:
         _reject_with_any_size(request)
     selected = resolve(request.selection)
@@ -104,7 +103,7 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
 
 
 def _reject_with_any_size(request: ProveRequest) -> None:
-    """Refuse what is about the questions of a proof for given sizes."""
+    """Refuse options that only a proof for given sizes has."""
     of_given_sizes = {
         "--solver": request.solver is not None,
         "--surviving": request.surviving,
@@ -117,7 +116,7 @@ def _reject_with_any_size(request: ProveRequest) -> None:
 
 
 def _demand_for_any_model(request: ProveRequest) -> None:
-    """Refuse what only the proof of Kafka's partition has."""
+    """Refuse options that only the proof of Kafka's partition has."""
     if request.assumed:
         message = "--assume is about the proof of Kafka's partition"
         raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
@@ -166,7 +165,7 @@ class InductionProof:
         self.cells = KeptCells(self.digests, fresh)
 
     def run(self, variant: str, workers: int = 1) -> ProveReport:
-        """Run the whole proof; workers > 1 requires the packaged model, which each process loads itself."""
+        """Run the whole proof; workers > 1 requires the packaged model, which each process loads."""
         started = time.perf_counter()
         self.progress.stage("[1/4] initiation")
         initiation = [
@@ -198,14 +197,14 @@ class InductionProof:
         )
 
     def surviving(self) -> Surviving:
-        """Find the lemmas that every step preserves, and what they prove; `run` need not come before."""
+        """Find the lemmas that every step preserves, and the properties that they prove; works without `run`."""
         self.progress.stage("what survives")
         properties = sorted((*self.state_properties, *self.step_properties), key=lambda fn: by_number(fn.ident))
         answers = self.answers or self._stored_answers()
         return surviving(self.model, self.transitions, properties, self.timeout, answers)
 
     def needs(self) -> tuple[LemmaNeed, ...]:
-        """Find an obligation that is open without each lemma, after a `run` that left nothing open."""
+        """Find, for each lemma, an obligation that is open without it, after a `run` that proved everything."""
         self.progress.stage("what needs each lemma")
         cores = {
             (number, goal): answer.core for number, answers in self.answers.items() for goal, answer in answers.items()
@@ -263,7 +262,7 @@ class InductionProof:
         return [self._cell(action, goal, answers) for (action, goal), answers in cells.items()]
 
     def _cell(self, action: str, goal: str, answers: Sequence[tuple[SymbolicStep, Discharge]]) -> CellReport:
-        """Report on an action and a goal: the first of the worst answers of the action's instances."""
+        """Report on an action and a goal, with the first of the worst answers of the action's instances."""
         fn = self.prover.goals.get(goal)
         instance, worst = max(answers, key=lambda answer: RANK[answer[1].verdict])
         return CellReport(
@@ -279,7 +278,7 @@ class InductionProof:
         )
 
     def _ask(self, workers: int) -> Iterator[tuple[int, str, Discharge | None]]:
-        """Yield the answer to every obligation: number of the instance, goal, None where nothing is to prove."""
+        """Yield (number of the instance, goal, answer) for every obligation; None where there is nothing to prove."""
         work: list[Work] = []
         for number, instance in enumerate(self.transitions.instances):
             stored = self.cells.find(instance, self.goals) if self.cells is not None else {}
@@ -295,7 +294,7 @@ class InductionProof:
                 self.cells.add(self.transitions.instances[number], new)
 
     def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
-        """Yield the answers of each piece of work; in this process, as the caller takes them, if it is little."""
+        """Yield the answers to each piece of work; a little work is done in this process, one answer at a time."""
         if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
             yield from in_processes(self.config, self.timeout, work, workers, self.assumed, self.prover.small_cores)
             return

@@ -1,4 +1,4 @@
-"""Counterexamples to induction, replayed in plain Python, as reports show them."""
+"""Reports of counterexamples to induction, which are replayed in plain Python."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from elrcheck.traces.violation import explain
 def step_failure(
     model: Model, config: ModelConfig, instance: SymbolicStep, goal: Fn | None, answer: Discharge
 ) -> InductionFailure:
-    """Report the solver's step that breaks the goal, or the types; ReplayError if plain Python says otherwise."""
+    """Report the solver's step that breaks the goal, or the types; ReplayError if plain Python disagrees."""
     label = Label(instance.action, instance.args)
     after = answer.after
     if answer.broken:
-        # A value outside its type may not survive the way back from the solver.
+        # The solver's value cannot always be converted back if it is outside its type.
         after = PlainModel(model, config).step(answer.before, label)
     behaviour = Behaviour(TraceOrigin(), (answer.before, after), (label,))
     if replay(model, config, behaviour, anywhere=True).rejection is not None:
@@ -50,7 +50,7 @@ def step_failure(
 
 
 def differing(model: Model, config: ModelConfig, state: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the paths at which a state, as its leaves, is not the first initial state."""
+    """Return the paths at which a state, given by its leaves, differs from the first initial state."""
     initial = dict(leaves(PlainModel(model, config).initial(), model.state_ty))
     return tuple(path for path, value in state.items() if initial.get(path) != value)
 
