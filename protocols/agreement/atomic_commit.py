@@ -18,7 +18,7 @@ Participant = Annotated[int, sort("Participant", "participants")]
 
 
 class Vote(enum.Enum):
-    """What the coordinator knows of a vote."""
+    """A vote, as the coordinator knows it."""
 
     WAITING = "waiting"
     YES = "yes"
@@ -40,9 +40,10 @@ class Config:
 
 @state
 class State:
-    """dead: of the participants. sent: those that have sent their vote.
+    """dead, sent: the participants that have died, and that have sent their vote.
 
-    requested: whom the coordinator has asked. votes: what it has received. broadcast: what it has told whom.
+    requested: the participants that the coordinator has asked. votes: those it has received. broadcast: the decision
+    that it has sent to each participant.
     """
 
     yes: frozenset[Participant]
@@ -154,7 +155,7 @@ def AbortOnTimeout(c: Config, s: State, p: Participant) -> State:
 
 @action
 def Follow(c: Config, s: State, p: Participant) -> State:
-    """A participant follows the decision that it was told."""
+    """A participant follows the decision that it has received."""
     require(p not in s.dead and s.decision[p] == Decision.NONE, "p is alive and undecided")
     require(s.broadcast[p] != Decision.NONE, "p was told the decision")
     return replace(s, decision=put(s.decision, p, s.broadcast[p]))

@@ -19,7 +19,7 @@ Participant = Annotated[int, sort("Participant", "participants")]
 
 
 class Vote(enum.Enum):
-    """What the coordinator knows of a vote."""
+    """A vote, as the coordinator knows it."""
 
     WAITING = "waiting"
     YES = "yes"
@@ -44,9 +44,11 @@ Decisions = Annotated[tuple[Decision, ...], Per(Participant)]
 
 @state
 class State:
-    """dead: of the participants. sent: those that have sent their vote. forward: what each has told every other one.
+    """dead, sent: the participants that have died, and that have sent their vote. forward: the decision that each has
+    forwarded to every other one, and, in its own place, received.
 
-    requested: whom the coordinator has asked. votes: what it has received. broadcast: what it has told whom.
+    requested: the participants that the coordinator has asked. votes: those it has received. broadcast: the decision
+    that it has sent to each participant.
     """
 
     yes: frozenset[Participant]
@@ -160,7 +162,7 @@ def AbortOnTimeout(c: Config, s: State, p: Participant) -> State:
 
 @action
 def Forward(c: Config, s: State, p: Participant, q: Participant) -> State:
-    """A participant that was told the decision forwards it to another one."""
+    """A participant that has received the decision forwards it to another one."""
     require(p != q and p not in s.dead, "p is alive")
     require(s.forward[p][p] != Decision.NONE, "p was told the decision")
     require(s.forward[p][q] == Decision.NONE, "p has not told q")
@@ -195,7 +197,7 @@ def Follow(c: Config, s: State, p: Participant) -> State:
 
 @action
 def AbortWithoutCoordinator(c: Config, s: State, p: Participant) -> State:
-    """The coordinator has died, and no participant that is alive can have been told a decision."""
+    """The coordinator has died, and no live participant can have received a decision."""
     require(p not in s.dead and s.decision[p] == Decision.NONE, "p is alive and undecided")
     require(s.coordinator_dead, "the coordinator has died")
     require(
@@ -230,7 +232,7 @@ def CommitNeedsAllVotes(c: Config, s: State) -> bool:
 
 @sometimes("W-1")
 def CommitsWithoutCoordinator(c: Config, s: State) -> bool:
-    """A participant commits that the coordinator has not told to before it died."""
+    """A participant commits to which the coordinator sent no decision before it died."""
     return s.coordinator_dead and any(
         s.decision[p] == Decision.COMMIT and s.broadcast[p] == Decision.NONE for p in range(c.participants)
     )

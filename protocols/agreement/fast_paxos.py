@@ -1,4 +1,4 @@
-"""Fast Paxos, simplified: in a fast ballot replicas propose for themselves, and a coordinator resolves what collides.
+"""Fast Paxos, simplified: in a fast ballot replicas propose for themselves, and a coordinator resolves collisions.
 
 Source: FastPaxos.tla of the TLA+ Examples (SimplifiedFastPaxos) by N. X. T. Lim and G. Gandhi, 2022, after L. Lamport,
 "Fast Paxos", 2006. The manifest has 25,617 distinct states, 320,053 generated and diameter 22 with four replicas, three
@@ -74,7 +74,7 @@ def quorum(c: Config, members: frozenset[Replica]) -> bool:
 
 @op
 def accepted_by(s: State, b: Ballot, q: frozenset[Replica]) -> frozenset[Acceptance]:
-    """What some replicas have accepted in a ballot."""
+    """The acceptances of some replicas in a ballot."""
     return frozenset(each for each in s.acceptances if each.ballot == b and each.replica in q)
 
 
@@ -179,7 +179,7 @@ def Decide(c: Config, s: State, b: Ballot, q: frozenset[Replica], by: Replica, v
 
 @always("P-1")
 def DecisionIsProposed(c: Config, s: State) -> bool:
-    """What is decided was accepted by somebody."""
+    """The decision was accepted by a replica."""
     return s.decision is None or any(each.value == s.decision for each in s.acceptances)
 
 
@@ -191,7 +191,7 @@ def DecisionIsFinal(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-1")
 def Decided(c: Config, s: State) -> bool:
-    """Something is decided."""
+    """A value is decided."""
     return s.decision is not None
 
 

@@ -46,7 +46,7 @@ class Config:
 
 @record
 class Event:
-    """What a client sees: it asks for a command, or is answered with the value before it, 0 or 1."""
+    """An observation of a client: it requests a command, or receives the value before it, 0 or 1."""
 
     answered: bool
     command: Command
@@ -107,8 +107,8 @@ class Accepted:
 class State:
     """prepared, known: the ballot that a leader has prepared, and the latest one that a replica has heard of.
 
-    committed: how many slots a replica knows to be committed. pending: the commands to come in order, counted
-    from 0. done: who has seen that all are answered. Messages are never lost or removed.
+    committed: the number of slots that a replica knows to be committed. pending: the commands to come in order, counted
+    from 0. done: the replicas that have seen that all are answered. Messages are never lost or removed.
     """
 
     leader: Annotated[tuple[Replica | None, ...], Per(Replica)]
@@ -142,13 +142,13 @@ def over(c: Config, s: State) -> bool:
 
 @op
 def interrupted(entry: Entry) -> Entry:
-    """A slot when another ballot begins."""
+    """The entry of a slot after another ballot has begun."""
     return replace(entry, status=Status.PREPARING) if entry.status == Status.ACCEPTING else entry
 
 
 @op
 def promise(c: Config, s: State, r: Replica, b: Ballot) -> frozenset[Reported]:
-    """What a replica reports with its reply."""
+    """The reports that a replica sends with its reply."""
     return frozenset(
         Reported(replica=r, ballot=b, slot=i, earlier=s.log[r][i].ballot, vote=s.log[r][i].vote)
         for i in range(c.commands)
@@ -167,7 +167,7 @@ def last_vote(s: State, b: Ballot, i: Slot) -> int:
 
 @op
 def noted(s: State, event: Event) -> Annotated[tuple[Event, ...], SeqMark("events")]:
-    """What clients have seen, with one more event if it is new."""
+    """The observed events, with one more if it is new."""
     return s.observed if any(each == event for each in s.observed) else (*s.observed, event)
 
 

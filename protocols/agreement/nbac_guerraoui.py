@@ -19,7 +19,7 @@ Votes = Annotated[int, nat("Votes", hi="processes")]
 
 
 class At(enum.Enum):
-    """What a process is about to vote, or what became of it."""
+    """The vote that a process is about to send, or its state afterwards."""
 
     YES = "yes"
     NO = "no"
@@ -36,9 +36,9 @@ class Config:
 
 @state
 class State:
-    """yes, no: the votes sent, those included that a process sends while it crashes.
+    """yes, no: the number of votes sent; yes_crashed, no_crashed: of votes that a process sends while it crashes.
 
-    suspects: the processes whose failure detector says that one has failed.
+    suspects: the processes whose failure detectors suspect a failure.
     """
 
     at: Annotated[tuple[At, ...], Per(Process)]

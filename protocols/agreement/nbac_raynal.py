@@ -18,7 +18,7 @@ Process = Annotated[int, sort("Process", "processes")]
 
 
 class At(enum.Enum):
-    """What a process is about to vote, or what became of it."""
+    """The vote that a process is about to send, or its state afterwards."""
 
     YES = "yes"
     NO = "no"
@@ -41,7 +41,7 @@ class Vote:
 
 @state
 class State:
-    """suspects: the processes whose failure detector says that one has failed, rightly or wrongly."""
+    """suspects: the processes whose failure detectors suspect a failure, rightly or wrongly."""
 
     at: Annotated[tuple[At, ...], Per(Process)]
     sent: frozenset[Vote]

@@ -31,7 +31,7 @@ class Status(enum.Enum):
 
 
 class Outcome(enum.Enum):
-    """What a resource manager votes for."""
+    """The vote of a resource manager."""
 
     COMMIT = "commit"
     ABORT = "abort"
@@ -156,14 +156,14 @@ def Vote(c: Config, s: State, r: Manager, vote: Outcome) -> State:
 
 @action
 def ReceiveCommit(c: Config, s: State, r: Manager) -> State:
-    """A resource manager is told to commit."""
+    """A resource manager receives the message to commit."""
     require(s.commit, "a commit was sent")
     return replace(s, rm=put(s.rm, r, Status.COMMITTED))
 
 
 @action
 def ReceiveAbort(c: Config, s: State, r: Manager) -> State:
-    """A resource manager is told to abort."""
+    """A resource manager receives the message to abort."""
     require(s.abort, "an abort was sent")
     return replace(s, rm=put(s.rm, r, Status.ABORTED))
 

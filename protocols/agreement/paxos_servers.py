@@ -44,7 +44,7 @@ class Config:
 
 @record
 class Accepted:
-    """What a server has accepted: a value in a ballot; 0 and 0 are nothing."""
+    """The value that a server has accepted, and its ballot; 0 and 0 for none."""
 
     ballot: Ballot
     value: Value
@@ -99,8 +99,8 @@ class Answer:
 class State:
     """ballot: the latest that a server has heard of. proposal: of a leader; the value of client k is k + 1, 0 is none.
 
-    heard, votes: the promises and votes that a leader has. writes, .. answers: the messages under way. seen: how many
-    operations of each other client had ended when a client began to read. result: what it has read.
+    heard, votes: the promises and votes that a leader has. writes, .. answers: the messages under way. seen: the number
+    of operations of each other client that had ended when a client began to read. result: the value that it has read.
     """
 
     ballot: Annotated[tuple[Ballot, ...], Per(Server)]
@@ -131,7 +131,7 @@ def leader(c: Config, b: Ballot) -> int:
 
 @op
 def majority(c: Config, size: int) -> bool:
-    """Whether so many servers are just a majority."""
+    """The size is that of the smallest majorities."""
     return size == c.servers // 2 + 1
 
 
@@ -147,20 +147,20 @@ def value_of(accepted: Accepted | None) -> int:
 
 @op
 def last_value(c: Config, heard: Annotated[tuple[Accepted | None, ...], Per(Server)]) -> int:
-    """What was accepted last by those who have promised; 0 if they have accepted nothing."""
+    """The value that the servers of the promises accepted last; 0 if they have accepted nothing."""
     last = max((ballot_of(heard[n]) for n in range(c.servers)), default=0)
     return max((value_of(heard[n]) for n in range(c.servers) if ballot_of(heard[n]) == last), default=0)
 
 
 @op
 def ended(s: State, k: Client) -> int:
-    """How many operations of a client have ended."""
+    """The number of a client's operations that have ended."""
     return 0 if s.stage[k] == Stage.WRITES else 1 if s.stage[k] == Stage.READS else 2
 
 
 @op
 def earlier(c: Config, s: State, v: Value, w: Value) -> bool:
-    """Somebody has read w, and began after an operation with v had ended: its write, or a read by somebody else."""
+    """A client has read w, and began after an operation with v had ended: its write, or another client's read."""
     return any(
         s.stage[k] == Stage.DONE
         and s.result[k] == w
@@ -266,7 +266,7 @@ def AcceptProposal(c: Config, s: State, message: Accept) -> State:
 
 @action
 def Decide(c: Config, s: State, message: Vote) -> State:
-    """A leader whose proposal a majority has accepted tells everybody, and the client whose value it is."""
+    """A leader whose proposal a majority has accepted notifies all servers, and the client of the value."""
     b = message.ballot
     n = leader(c, b)
     require(message in s.acceptances, "the message is under way")
@@ -288,7 +288,7 @@ def Decide(c: Config, s: State, message: Vote) -> State:
 
 @action
 def LearnDecision(c: Config, s: State, message: Accept) -> State:
-    """A server learns what is decided."""
+    """A server learns the decision."""
     n = message.to
     require(message in s.decisions, "the message is under way")
     require(not s.decided[n], "its receiver does not know")
@@ -319,7 +319,7 @@ def BeginToRead(c: Config, s: State, message: Written) -> State:
 
 @action
 def Read(c: Config, s: State, k: Client) -> State:
-    """A server answers a client, if it knows what is decided."""
+    """A server that knows the decision answers a client."""
     n = (k + 1) % c.servers
     require(k in s.reads, "a question of k is under way")
     require(s.decided[n], "its server knows the decision")

@@ -2,9 +2,9 @@
 
 Source: D. Ongaro and J. Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014, and raft.tla of D.
 Ongaro's dissertation. Messages are never removed, so each may be lost, late, or received twice. A leader may send any
-entry at any time, for which index is next is a matter of speed; an entry is the term that it was made in; nobody
-restarts. No counts are published for this. With three servers, two terms and logs of one entry: 980,295 distinct
-states, 6,422,851 generated, diameter 30.
+entry at any time, because the next index only affects speed; an entry is the term of its leader; servers do not
+restart. No counts are published for this. With three servers, two terms and logs of one entry: 980,295 distinct states,
+6,422,851 generated, diameter 30.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Vote:
 
 @record
 class Append:
-    """A message of a term's leader to all: behind `length` entries, of which the term of the last is given, comes this.
+    """A message of a term's leader to all: the entry behind `length` entries, the last of which is of the term `last`.
 
-    Without an entry it only asks whether the logs agree so far. committed: how much of that is committed.
+    Without an entry it only asks whether the logs agree so far. committed: the committed length up to there.
     """
 
     term: Term
@@ -72,7 +72,7 @@ class Append:
 
 @record
 class Stored:
-    """A message to a term's leader: so much of my log is as yours."""
+    """A message to a term's leader: a log agrees with the leader's up to this length."""
 
     term: Term
     server: Server
@@ -81,7 +81,7 @@ class Stored:
 
 @state
 class State:
-    """voted: for whom, in the server's term. committed: how many entries a server knows to be committed."""
+    """voted: the server voted for in the term. committed: the number of entries that a server knows are committed."""
 
     term: Annotated[tuple[Term, ...], Per(Server)]
     role: Annotated[tuple[Role, ...], Per(Server)]
@@ -101,7 +101,7 @@ def majority(c: Config, members: frozenset[Server]) -> bool:
 
 @op
 def term_before(log: Log, length: Length) -> int:
-    """The term of the last of so many entries; 0 if it is none."""
+    """The term of the last of the first `length` entries; 0 for none."""
     return 0 if length == 0 else log[length - 1]
 
 
@@ -177,7 +177,7 @@ def Request(c: Config, s: State, n: Server) -> State:
 
 @action
 def Send(c: Config, s: State, n: Server, length: Length) -> State:
-    """A leader sends an entry, or how its log ends."""
+    """A leader sends an entry, or the end of its log."""
     require(s.role[n] == Role.LEADS, "n leads")
     require(length <= len(s.log[n]), "its log is as long")
     entry = s.log[n][length] if length < len(s.log[n]) else None
@@ -257,7 +257,7 @@ def LogsMatch(c: Config, s: State) -> bool:
 
 @always("P-4")
 def CommittedIsFinal(c: Config, s: State) -> bool:
-    """What two servers know to be committed is the same."""
+    """Entries that two servers know to be committed are the same."""
     return all(
         k < len(s.log[n]) and k < len(s.log[m]) and s.log[n][k] == s.log[m][k]
         for n in range(c.servers)
@@ -269,7 +269,7 @@ def CommittedIsFinal(c: Config, s: State) -> bool:
 
 @always("P-5")
 def LeadersHaveCommitted(c: Config, s: State) -> bool:
-    """A leader has what was committed in its term and before."""
+    """A leader has the entries that were committed in its term and before."""
     return all(
         k < len(s.log[n]) and k < len(s.log[m]) and s.log[n][k] == s.log[m][k]
         for n in range(c.servers)

@@ -132,7 +132,7 @@ def OneValuePerBallot(c: Config, s: State) -> bool:
 
 @always("P-3")
 def VotesAreSafe(c: Config, s: State) -> bool:
-    """What was voted for is safe in its ballot."""
+    """Every value is safe in the ballots in which it was voted for."""
     return all(safe(c, s, vote.ballot, vote.value) for a in range(c.acceptors) for vote in s.votes[a])
 
 

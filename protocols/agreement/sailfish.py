@@ -66,19 +66,19 @@ def leader(c: Config, r: Round) -> Node:
 
 @op
 def at(c: Config, s: State, r: Round) -> frozenset[Node]:
-    """Who has a vertex of a round."""
+    """The nodes with a vertex of a round."""
     return frozenset(n for n in range(c.nodes) if (n, r) in s.vertices)
 
 
 @op
 def without_vote(c: Config, s: State, r: Round, nodes: frozenset[Node]) -> frozenset[Node]:
-    """Whose vertices of a round do not refer to the leader of the round before."""
+    """The nodes whose vertices of a round do not refer to the leader of the round before."""
     return frozenset(n for n in nodes if leader(c, r - 1) not in s.parents[(n, r)])
 
 
 @op
 def extended(c: Config, s: State, r: Round, delivered: frozenset[Node]) -> frozenset[Round]:
-    """The log of the latest leader that somebody reaches from these vertices of a round."""
+    """The log of the latest leader that is reachable from these vertices of a round."""
     if leader(c, r) in delivered:
         return s.ordered[(leader(c, r), r)] | {r}
     last = max((k for n in delivered for k in s.ordered[(n, r)]), default=0)

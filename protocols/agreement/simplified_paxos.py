@@ -97,7 +97,7 @@ def Init(c: Config) -> State:
 
 @action
 def Prepare(c: Config, s: State, b: Ballot) -> State:
-    """Phase 1a: somebody begins a ballot, or sends the message again."""
+    """Phase 1a: a ballot begins, or its message is sent again."""
     require(b > 0, "ballot 0 is that in which nothing was accepted")
     return replace(s, prepared=s.prepared | {b})
 
@@ -140,7 +140,7 @@ def Accept(c: Config, s: State, n: Replica, b: Ballot, v: Value) -> State:
 
 @action
 def Decide(c: Config, s: State, b: Ballot, q: frozenset[Replica], by: Replica, v: Value) -> State:
-    """Somebody decides what all of a quorum have accepted in a ballot."""
+    """The value that all of a quorum have accepted in a ballot is decided."""
     require(quorum(c, q) and by in q, "q is a quorum")
     votes = frozenset(each for each in s.acceptances if each.ballot == b and each.replica in q)
     require(frozenset(each.replica for each in votes) == q, "all of q have accepted in the ballot")
@@ -150,7 +150,7 @@ def Decide(c: Config, s: State, b: Ballot, q: frozenset[Replica], by: Replica, v
 
 @always("P-1")
 def DecisionIsProposed(c: Config, s: State) -> bool:
-    """What is decided was proposed."""
+    """The decision was proposed."""
     return s.decision is None or any(each.value == s.decision for each in s.proposals)
 
 
@@ -162,7 +162,7 @@ def DecisionIsFinal(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-1")
 def Decided(c: Config, s: State) -> bool:
-    """Something is decided."""
+    """A value is decided."""
     return s.decision is not None
 
 

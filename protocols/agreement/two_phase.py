@@ -27,7 +27,7 @@ class Status(enum.Enum):
 
 
 class Decision(enum.Enum):
-    """What the transaction manager has decided."""
+    """The decision of the transaction manager."""
 
     OPEN = "open"
     COMMITTED = "committed"
@@ -68,7 +68,7 @@ def Init(c: Config) -> State:
 
 @action
 def ReceivePrepared(c: Config, s: State, r: Manager) -> State:
-    """The transaction manager receives that a resource manager is prepared."""
+    """The transaction manager receives the message that a resource manager is prepared."""
     require(s.decision == Decision.OPEN, "nothing is decided")
     require(r in s.sent_prepared, "r has sent that it is prepared")
     return replace(s, prepared=s.prepared | {r})
@@ -91,48 +91,48 @@ def Abort(c: Config, s: State) -> State:
 
 @action
 def Prepare(c: Config, s: State, r: Manager) -> State:
-    """A resource manager prepares, and says so."""
+    """A resource manager prepares, and sends a message."""
     require(s.rm[r] == Status.WORKING, "r is working")
     return replace(s, rm=put(s.rm, r, Status.PREPARED), sent_prepared=s.sent_prepared | {r})
 
 
 @action
 def ChooseToAbort(c: Config, s: State, r: Manager) -> State:
-    """A resource manager that is not prepared aborts of its own accord, and says nothing."""
+    """A resource manager that is not prepared aborts of its own accord, without a message."""
     require(s.rm[r] == Status.WORKING, "r is working")
     return replace(s, rm=put(s.rm, r, Status.ABORTED))
 
 
 @action
 def ReceiveCommit(c: Config, s: State, r: Manager) -> State:
-    """A resource manager is told to commit."""
+    """A resource manager receives the message to commit."""
     require(s.sent_commit, "a commit was sent")
     return replace(s, rm=put(s.rm, r, Status.COMMITTED))
 
 
 @action
 def ReceiveAbort(c: Config, s: State, r: Manager) -> State:
-    """A resource manager is told to abort."""
+    """A resource manager receives the message to abort."""
     require(s.sent_abort, "an abort was sent")
     return replace(s, rm=put(s.rm, r, Status.ABORTED))
 
 
 @lemma
 def DecisionIsSent(c: Config, s: State) -> bool:
-    """What the transaction manager has decided, it has sent, and nothing else."""
+    """The transaction manager has sent its decision, and no other one."""
     return s.sent_commit == (s.decision == Decision.COMMITTED) and s.sent_abort == (s.decision == Decision.ABORTED)
 
 
 @lemma
 def CommitNeedsAll(c: Config, s: State) -> bool:
-    """The transaction manager commits only if all are prepared, and knows so only of those who have said it."""
+    """The transaction manager commits only if all are prepared, and counts only those that have sent a message."""
     all_prepared = s.prepared == frozenset(range(c.rms))
     return s.prepared <= s.sent_prepared and (s.decision != Decision.COMMITTED or all_prepared)
 
 
 @lemma
 def ManagersFollow(c: Config, s: State) -> bool:
-    """A manager commits only when told to, and having said that it is prepared, it also aborts only when told to."""
+    """A manager commits only on a message; once it has sent that it is prepared, it also aborts only on a message."""
     return all(
         (s.rm[r] != Status.COMMITTED or s.sent_commit)
         and (r not in s.sent_prepared or (s.rm[r] != Status.WORKING and (s.rm[r] != Status.ABORTED or s.sent_abort)))

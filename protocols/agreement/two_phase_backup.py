@@ -29,7 +29,7 @@ class Status(enum.Enum):
 
 
 class Decision(enum.Enum):
-    """What the resource managers see of the decision; HIDDEN, while the transaction manager has failed."""
+    """The decision as the resource managers see it; HIDDEN, while the transaction manager has failed."""
 
     NONE = "none"
     COMMIT = "commit"

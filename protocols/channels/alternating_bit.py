@@ -166,7 +166,7 @@ def ReceivedIsTheLast(c: Config, s: State) -> bool:
 
 @lemma
 def AcknowledgedWasReceived(c: Config, s: State) -> bool:
-    """Until the receiver has the new bit, nobody has acknowledged it; once the sender has heard, all have."""
+    """Until the receiver has the new bit, no acknowledgement has it; once the sender has heard, all have it."""
     nobody = s.acknowledged != s.bit and all(a != s.bit for a in s.acknowledgements)
     return (s.received_bit == s.bit or nobody) and (
         s.acknowledged != s.bit or all(a == s.bit for a in s.acknowledgements)

@@ -15,7 +15,6 @@ from elrcheck.lang.runtime import action, always, config, init, put, require, so
 from elrcheck.lang.types import Per, nat, sort
 
 Pause = Annotated[int, nat("Pause", hi=2)]
-
 Process = Annotated[int, sort("Process", "processes")]
 
 
@@ -35,9 +34,9 @@ class Config:
 
 @state
 class State:
-    """turn: whom Peterson's algorithm would have given the turn. pauses: steps in which nothing else happens.
+    """turn: as in Peterson's algorithm. pauses: the remaining steps in which nothing else happens.
 
-    pausing: the process that makes them, or the last one that did.
+    pausing: the process that makes them.
     """
 
     at: Annotated[tuple[At, ...], Per(Process)]
@@ -62,7 +61,7 @@ def Want(c: Config, s: State, p: Process) -> State:
 
 @action
 def Take(c: Config, s: State, p: Process) -> State:
-    """It takes the lock; two pauses follow."""
+    """The process takes the lock; two pauses follow."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.WAIT, "p waits")
     require(s.free, "the lock is free")
@@ -86,7 +85,7 @@ def Pass(c: Config, s: State) -> State:
 
 @action
 def Finish(c: Config, s: State, p: Process) -> State:
-    """It ends its critical section."""
+    """The process ends its critical section."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
@@ -94,7 +93,7 @@ def Finish(c: Config, s: State, p: Process) -> State:
 
 @action
 def Release(c: Config, s: State, p: Process) -> State:
-    """It releases the lock."""
+    """The process releases the lock."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.LEAVE, "p leaves")
     return replace(s, at=put(s.at, p, At.OUTSIDE), free=True)

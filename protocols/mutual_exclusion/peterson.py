@@ -29,7 +29,6 @@ from elrcheck.lang.runtime import (
 from elrcheck.lang.types import Per, sort
 
 GOES_ON = Fair("a process that wants to enter does not stop")
-
 Process = Annotated[int, sort("Process", "processes")]
 
 
@@ -54,7 +53,7 @@ class Config:
 
 @state
 class State:
-    """claims: who wants to enter. turn: who may enter if both do."""
+    """claims: the processes that want to enter. turn: the one that may enter if both do."""
 
     at: Annotated[tuple[At, ...], Per(Process)]
     claims: Annotated[tuple[bool, ...], Per(Process)]
@@ -77,14 +76,14 @@ def Want(c: Config, s: State, p: Process) -> State:
 
 @action(fairness=GOES_ON)
 def Claim(c: Config, s: State, p: Process) -> State:
-    """It says that it wants to enter."""
+    """The process says that it wants to enter."""
     require(s.at[p] == At.CLAIM, "p claims")
     return replace(s, at=put(s.at, p, At.YIELD), claims=put(s.claims, p, True))
 
 
 @action(fairness=GOES_ON)
 def Yield(c: Config, s: State, p: Process, q: Process) -> State:
-    """It gives the turn to the other process."""
+    """The process gives the turn to the other process."""
     require(s.at[p] == At.YIELD, "p yields")
     require(p != q, "q is the other process")
     return replace(s, at=put(s.at, p, At.WAIT), turn=q if c.yields else s.turn)
@@ -92,7 +91,7 @@ def Yield(c: Config, s: State, p: Process, q: Process) -> State:
 
 @action(fairness=GOES_ON)
 def Enter(c: Config, s: State, p: Process, q: Process) -> State:
-    """It enters unless the other one wants to as well, and has the turn."""
+    """The process enters unless the other one wants to as well, and has the turn."""
     require(s.at[p] == At.WAIT, "p waits")
     require(p != q, "q is the other process")
     require(implies(s.claims[q], s.turn == p), "q does not want to enter, or p has the turn")
@@ -101,14 +100,14 @@ def Enter(c: Config, s: State, p: Process, q: Process) -> State:
 
 @action(fairness=GOES_ON)
 def Finish(c: Config, s: State, p: Process) -> State:
-    """It ends its critical section."""
+    """The process ends its critical section."""
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
 
 
 @action(fairness=GOES_ON)
 def Leave(c: Config, s: State, p: Process) -> State:
-    """It withdraws its claim."""
+    """The process withdraws its claim."""
     require(s.at[p] == At.LEAVE, "p leaves")
     return replace(s, at=put(s.at, p, At.OUTSIDE), claims=put(s.claims, p, False))
 

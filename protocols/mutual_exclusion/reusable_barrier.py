@@ -66,7 +66,7 @@ def Work(c: Config, s: State, p: Process) -> State:
 
 @action
 def Lock(c: Config, s: State, p: Process) -> State:
-    """It takes the lock."""
+    """The process takes the lock."""
     require(s.at[p] in (At.LOCK, At.LOCK_AGAIN), "p wants the lock")
     require(s.free, "the lock is free")
     return replace(s, at=put(s.at, p, At.COUNT if s.at[p] == At.LOCK else At.COUNT_DOWN), free=False)
@@ -74,28 +74,28 @@ def Lock(c: Config, s: State, p: Process) -> State:
 
 @action
 def CountUp(c: Config, s: State, p: Process) -> State:
-    """It counts itself in."""
+    """The process counts itself in."""
     require(s.at[p] == At.COUNT, "p counts itself in")
     return replace(s, at=put(s.at, p, At.COMPARE), arrived=s.arrived + 1)
 
 
 @action
 def CountDown(c: Config, s: State, p: Process) -> State:
-    """It counts itself out."""
+    """The process counts itself out."""
     require(s.at[p] == At.COUNT_DOWN, "p counts itself out")
     return replace(s, at=put(s.at, p, At.COMPARE_AGAIN), arrived=s.arrived - 1)
 
 
 @action
 def Compare(c: Config, s: State, p: Process) -> State:
-    """It looks whether it is the last one to arrive."""
+    """The process looks whether it is the last one to arrive."""
     require(s.at[p] == At.COMPARE, "p has counted itself in")
     return replace(s, at=put(s.at, p, At.OPEN if s.arrived == c.processes else At.UNLOCK))
 
 
 @action
 def CompareAgain(c: Config, s: State, p: Process) -> State:
-    """It looks whether it is the last one to leave."""
+    """The process looks whether it is the last one to leave."""
     require(s.at[p] == At.COMPARE_AGAIN, "p has counted itself out")
     return replace(s, at=put(s.at, p, At.OPEN_SECOND if s.arrived == 0 else At.UNLOCK_AGAIN))
 
@@ -116,14 +116,14 @@ def OpenSecond(c: Config, s: State, p: Process) -> State:
 
 @action
 def Unlock(c: Config, s: State, p: Process) -> State:
-    """It releases the lock."""
+    """The process releases the lock."""
     require(s.at[p] in (At.UNLOCK, At.UNLOCK_AGAIN), "p has the lock and needs it no more")
     return replace(s, at=put(s.at, p, At.WAIT if s.at[p] == At.UNLOCK else At.WAIT_AGAIN), free=True)
 
 
 @action
 def PassFirst(c: Config, s: State, p: Process) -> State:
-    """It passes the first gate."""
+    """The process passes the first gate."""
     require(s.at[p] == At.WAIT, "p is at the first gate")
     require(s.first > 0, "the first gate is open")
     return replace(s, at=put(s.at, p, At.LOCK_AGAIN), first=s.first - 1)
@@ -131,7 +131,7 @@ def PassFirst(c: Config, s: State, p: Process) -> State:
 
 @action
 def PassSecond(c: Config, s: State, p: Process) -> State:
-    """It passes the second gate and is outside again."""
+    """The process passes the second gate and is outside again."""
     require(s.at[p] == At.WAIT_AGAIN, "p is at the second gate")
     require(s.second > 0, "the second gate is open")
     return replace(s, at=put(s.at, p, At.OUTSIDE), second=s.second - 1)

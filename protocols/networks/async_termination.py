@@ -1,4 +1,4 @@
-"""Termination detection where messages take time: what any such algorithm has to do.
+"""Termination detection with asynchronous messages: the specification of such algorithms.
 
 Source: AsyncTerminationDetection.tla of the TLA+ Examples (ewd998), after E. W. Dijkstra's EWD998, 1987. With four
 nodes and at most three messages on the way to each: 4,097 distinct states, 53,271 generated, diameter 14.
@@ -77,7 +77,7 @@ def Receive(c: Config, s: State, n: Node) -> State:
 
 @action
 def Terminate(c: Config, s: State, n: Node, notice: bool) -> State:
-    """A node becomes passive; if it was the last one, this may be noticed at once."""
+    """A node becomes passive; if it was the last one, termination may be detected at once."""
     require(n in s.active, "n is active")
     rest = s.active - frozenset({n})
     quiet = terminated(c, rest, s.pending)
@@ -94,14 +94,14 @@ def Send(c: Config, s: State, n: Node, m: Node) -> State:
 
 @action(fairness=Fair("the algorithm goes on"))
 def DetectTermination(c: Config, s: State) -> State:
-    """That nothing is left to do is detected."""
+    """Termination is detected."""
     require(terminated(c, s.active, s.pending), "nothing is left to do")
     return replace(s, detected=True)
 
 
 @always("P-1")
 def Safe(c: Config, s: State) -> bool:
-    """What is detected is true."""
+    """Termination is detected only after it."""
     return not s.detected or terminated(c, s.active, s.pending)
 
 
@@ -119,7 +119,7 @@ def Detected(c: Config, s: State) -> bool:
 
 @leads_to("V-1")
 def TerminationIsDetected(c: Config, s: State) -> LeadsTo:
-    """That nothing is left to do is detected."""
+    """Termination is detected."""
     return LeadsTo(premise=terminated(c, s.active, s.pending), conclusion=s.detected)
 
 

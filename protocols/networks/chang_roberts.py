@@ -84,7 +84,7 @@ def Begin(c: Config, s: State, n: Node) -> State:
 
 @action(fairness=GOES_ON)
 def Receive(c: Config, s: State, n: Node, number: Node) -> State:
-    """A node that has lost passes the number on, as a candidate does with a lesser one, which has lost by that."""
+    """A node that has lost passes the number on; a candidate passes a lesser number on, and has lost."""
     require(n in s.started, "n has begun")
     require(number in s.inbox[n], "the number has arrived at n")
     to = next_to(c, n)
@@ -106,7 +106,7 @@ def beaten(s: State, m: Node, by: Node) -> bool:
 
 @op
 def passed(m: Node, k: Node, n: Node) -> bool:
-    """Whether a number that goes from m to n passes k; from m to m, it passes all others."""
+    """A number on the way from m to n passes k; from m to m, it passes all others."""
     return (m < k and k < n) if m < n else (k > m or k < n)
 
 

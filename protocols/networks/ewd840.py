@@ -83,7 +83,7 @@ def detected(s: State) -> bool:
 
 @always("P-1")
 def TerminationDetection(c: Config, s: State) -> bool:
-    """What node 0 knows is true."""
+    """Node 0 detects termination only after it."""
     return not detected(s) or len(s.active) == 0
 
 

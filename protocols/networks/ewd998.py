@@ -130,7 +130,7 @@ def detected(s: State) -> bool:
 
 @always("P-1")
 def TerminationDetection(c: Config, s: State) -> bool:
-    """What node 0 knows is true."""
+    """Node 0 detects termination only after it."""
     return not detected(s) or (s.active == EMPTY and all(s.pending[n] == 0 for n in range(c.nodes)))
 
 

@@ -165,7 +165,7 @@ def detected(s: State) -> bool:
 
 @always("P-1")
 def TerminationDetection(c: Config, s: State) -> bool:
-    """What node 0 knows is true."""
+    """Node 0 detects termination only after it."""
     nothing = all(payload() not in contents(s.network[n]) for n in range(c.nodes))
     return not detected(s) or (s.active == EMPTY and nothing)
 

@@ -24,7 +24,7 @@ Slot = tuple[Node, Key]
 
 
 class Step(enum.Enum):
-    """What happens next."""
+    """The next step."""
 
     READY = "ready"
     GET_VALUE = "get value"
@@ -65,7 +65,7 @@ class Config:
 
 @state
 class State:
-    """child: below an inner node, what is less than a key. last: what is not less than any. stored: in leaves.
+    """child: the child of an inner node for what is less than a key. last: the child for the rest. stored: in leaves.
 
     to_split: full nodes on the way up, the topmost last. key, value: of the latest request; focus: its leaf.
     """
@@ -141,7 +141,7 @@ def pivot_of(keys: frozenset[Key]) -> Key | None:
 
 @op
 def moved(c: Config, s: State, old: Node, new: Node, keys: frozenset[Key]) -> Map[Slot, Value | None]:
-    """What is stored after the values of these keys have moved from one leaf to another."""
+    """The stored values after those of these keys have moved from one leaf to another."""
     return Map(
         {
             (n, k): s.stored[(n, k)]
@@ -176,7 +176,7 @@ def Init(c: Config) -> State:
 
 @action
 def AskGet(c: Config, s: State, k: Key) -> State:
-    """Somebody asks for the value of a key."""
+    """A client asks for the value of a key."""
     require(s.step == Step.READY, "nothing is being done")
     new = replace(s, request=Request.GET, key=k, value=None)
     return replace(new, answer=Answer.NONE, found=None, step=Step.GET_VALUE)
@@ -194,7 +194,7 @@ def GetValue(c: Config, s: State) -> State:
 
 @action
 def AskInsert(c: Config, s: State, k: Key, v: Value) -> State:
-    """Somebody asks to insert a key."""
+    """A client asks to insert a key."""
     require(s.step == Step.READY, "nothing is being done")
     new = replace(s, request=Request.INSERT, key=k, value=v)
     return replace(new, answer=Answer.NONE, found=None, step=Step.FIND_LEAF)
@@ -202,7 +202,7 @@ def AskInsert(c: Config, s: State, k: Key, v: Value) -> State:
 
 @action
 def AskUpdate(c: Config, s: State, k: Key, v: Value) -> State:
-    """Somebody asks to give a key another value."""
+    """A client asks to give a key another value."""
     require(s.step == Step.READY, "nothing is being done")
     new = replace(s, request=Request.UPDATE, key=k, value=v, focus=leaf_of(s, k))
     return replace(new, answer=Answer.NONE, found=None, step=Step.UPDATE_LEAF)
@@ -331,7 +331,7 @@ def SplitLeaf(c: Config, s: State) -> State:
 
 @always("P-1")
 def InnerNodesHaveALastChild(c: Config, s: State) -> bool:
-    """What is not less than any key of an inner node is below its last child; a leaf has none."""
+    """An inner node has a last child, and a leaf has none."""
     return all((s.last[n] is None) == (n in s.leaves) for n in range(c.nodes))
 
 

@@ -1,4 +1,4 @@
-"""A counter that converges: each node counts for itself, and takes the greater of what it and another node have seen.
+"""A counter that converges: each node counts for itself, and takes the greater of its and another node's counts.
 
 Source: CRDT.tla and MCCRDT.tla of the TLA+ Examples (FiniteMonotonic), by A. Helwer, after M. Shapiro and others,
 "Conflict-free Replicated Data Types", 2011. With three nodes, and counts up to 3 above what all have seen: 25,000
@@ -33,7 +33,7 @@ class Config:
 
 @state
 class State:
-    """seen: by each node, how far every other one has counted, less what all have seen of all."""
+    """seen: the counts of all nodes as each node has seen them, less the least of all counts."""
 
     seen: Views
 
@@ -50,7 +50,7 @@ def Bound(c: Config, s: State) -> bool:
 
 @op
 def reduced(c: Config, seen: Views, reduce: bool) -> Views:
-    """The same, less the least of all counts: a finite state stands for infinitely many."""
+    """The counts, less the least of them: a finite state stands for infinitely many."""
     least = min((min((seen[n][o] for o in range(c.nodes)), default=0) for n in range(c.nodes)), default=0)
     return tuple(tuple(seen[n][o] - (least if reduce else 0) for o in range(c.nodes)) for n in range(c.nodes))
 
@@ -64,7 +64,7 @@ def Increment(c: Config, s: State, n: Node, reduce: bool) -> State:
 
 @action
 def Gossip(c: Config, s: State, n: Node, o: Node, reduce: bool) -> State:
-    """A node tells another one what it has seen."""
+    """A node sends another one the counts that it has seen."""
     merged = tuple(max(s.seen[n][m], s.seen[o][m]) for m in range(c.nodes))
     return replace(s, seen=reduced(c, put(s.seen, o, merged), reduce))
 
@@ -77,7 +77,7 @@ def NobodyIsAhead(c: Config, s: State) -> bool:
 
 @sometimes("W-1")
 def Converged(c: Config, s: State) -> bool:
-    """All nodes have seen the same, and it is something."""
+    """All nodes have seen the same counts, which are not all 0."""
     same = all(s.seen[n][o] == s.seen[o][o] for n in range(c.nodes) for o in range(c.nodes))
     return same and any(s.seen[n][n] > 0 for n in range(c.nodes))
 

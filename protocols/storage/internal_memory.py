@@ -43,7 +43,7 @@ class Content:
 
 @state
 class State:
-    """interface: who has sent or received something last, and what."""
+    """last, interface: the processor that has sent or received last, and the content."""
 
     memory: Memory
     control: Annotated[tuple[Control, ...], Per(Processor)]
@@ -80,7 +80,7 @@ def Request(c: Config, s: State, p: Processor, a: Address, v: Value | None) -> S
 
 @action
 def Do(c: Config, s: State, p: Processor, a: Address) -> State:
-    """The memory does what was asked."""
+    """The memory executes the request."""
     require(s.control[p] == Control.BUSY, "p waits for an answer")
     require(s.buffer[p].address == a, "p has asked for the address")
     value = s.buffer[p].value

@@ -46,7 +46,7 @@ class Config:
 
 @record
 class Request:
-    """What a client wants: to write its value, or to read."""
+    """A request of a client: to write its value, or to read."""
 
     client: Client
     writes: bool
@@ -54,7 +54,7 @@ class Request:
 
 @record
 class Query:
-    """A message to a server: what do you have?"""
+    """A message to a server: ask for its value and stamp."""
 
     to: Server
     request: Request
@@ -62,7 +62,7 @@ class Query:
 
 @record
 class Have:
-    """What a server has: a value and its stamp."""
+    """The value of a server, and its stamp."""
 
     server: Server
     stamp: Stamp
@@ -79,7 +79,7 @@ class Reply:
 
 @record
 class Store:
-    """A message to a server: have this, unless yours is later."""
+    """A message to a server: store this value, unless your stamp is later."""
 
     to: Server
     request: Request
@@ -105,11 +105,11 @@ class Answer:
 
 @state
 class State:
-    """stamp, value: what a server has; the value of client k is k + 1, and 0 is the first one.
+    """stamp, value: of a server; the value of client k is k + 1, and 0 is the first one.
 
-    phase, request: what a server does, and for which request. heard: the replies to it; acks: who has stored; found:
-    what it answers to a reader. requests, written: messages from and to clients. seen: how many operations of each
-    other client had ended when a client began to read. result: what it has read.
+    phase, request: the current phase and request of a server. heard: the replies to it; acks: the servers that have
+    stored; found: its answer to a reader. requests, written: messages from and to clients. seen: the number of
+    operations of each other client that had ended when a client began to read. result: the value that it has read.
     """
 
     stamp: Annotated[tuple[Stamp, ...], Per(Server)]
@@ -139,19 +139,19 @@ def server_of(c: Config, request: Request) -> int:
 
 @op
 def majority(c: Config, size: int) -> bool:
-    """Whether so many servers are just a majority."""
+    """The size is that of the smallest majorities."""
     return size == c.servers // 2 + 1
 
 
 @op
 def ended(s: State, k: Client) -> int:
-    """How many operations of a client have ended."""
+    """The number of a client's operations that have ended."""
     return 0 if s.stage[k] == Stage.WRITES else 1 if s.stage[k] == Stage.READS else 2
 
 
 @op
 def earlier(c: Config, s: State, v: Value, w: Value) -> bool:
-    """Somebody has read w, and began after an operation with v had ended: its write, or a read by somebody else."""
+    """A client has read w, and began after an operation with v had ended: its write, or another client's read."""
     return any(
         s.stage[k] == Stage.DONE
         and s.result[k] == w
@@ -188,7 +188,7 @@ def Init(c: Config) -> State:
 
 @action
 def Ask(c: Config, s: State, request: Request) -> State:
-    """A server takes a request, and asks all others what they have."""
+    """A server takes a request, and asks all others for their values."""
     n = server_of(c, request)
     require(request in s.requests, "the request is under way")
     require(s.phase[n] == Phase.IDLE, "its server is idle")
@@ -205,7 +205,7 @@ def Ask(c: Config, s: State, request: Request) -> State:
 
 @action
 def Tell(c: Config, s: State, query: Query) -> State:
-    """A server says what it has."""
+    """A server answers with its value."""
     require(query in s.queries, "the query is under way")
     n = query.to
     reply = Reply(request=query.request, have=Have(server=n, stamp=s.stamp[n], value=s.value[n]))
@@ -214,7 +214,7 @@ def Tell(c: Config, s: State, query: Query) -> State:
 
 @action
 def Hear(c: Config, s: State, reply: Reply) -> State:
-    """A server that knows what a majority has lets all store the latest of it, or what its client writes."""
+    """A server that knows the values of a majority makes all store the latest, or the value that its client writes."""
     request = reply.request
     n = server_of(c, request)
     require(reply in s.replies, "the reply is under way")
@@ -243,7 +243,7 @@ def Hear(c: Config, s: State, reply: Reply) -> State:
 
 @action
 def Keep(c: Config, s: State, message: Store) -> State:
-    """A server stores what is later than what it has."""
+    """A server stores a value that is later than its own."""
     require(message in s.stores, "the message is under way")
     n = message.to
     later = message.stamp > s.stamp[n]
@@ -258,7 +258,7 @@ def Keep(c: Config, s: State, message: Store) -> State:
 
 @action
 def End(c: Config, s: State, ack: Stored) -> State:
-    """A server hears who has stored; after a majority it answers its client."""
+    """A server hears that another one has stored; after a majority it answers its client."""
     request = ack.request
     n = server_of(c, request)
     require(ack in s.stored, "the message is under way")

@@ -38,7 +38,7 @@ class Config:
 
 @state
 class State:
-    """executed: how much of the log each node has executed."""
+    """executed: the length of the log that each node has executed."""
 
     log: Log
     executed: Counts
@@ -56,7 +56,7 @@ def Bound(c: Config, s: State) -> bool:
 
 @op
 def reduced(c: Config, s: State, reduce: bool) -> State:
-    """The same without what all nodes have executed."""
+    """The state without the entries that all nodes have executed."""
     least = min((s.executed[n] for n in range(c.nodes)), default=0)
     cut = least if reduce else 0
     return replace(s, log=s.log[cut:], executed=tuple(s.executed[n] - cut for n in range(c.nodes)))
@@ -79,7 +79,7 @@ def Execute(c: Config, s: State, n: Node, reduce: bool) -> State:
 
 @always("P-1")
 def NobodyIsAhead(c: Config, s: State) -> bool:
-    """No node has executed more than there is."""
+    """No node has executed more than the log."""
     return all(s.executed[n] <= len(s.log) for n in range(c.nodes))
 
 

@@ -27,7 +27,7 @@ class At(enum.Enum):
 
 
 class Register(enum.Enum):
-    """What a register may give: 0, 1, or either while it is written."""
+    """The values that a read may return: 0, 1, or either while 1 is written."""
 
     ZERO = "0"
     EITHER = "0 or 1"
@@ -71,14 +71,14 @@ def BeginWrite(c: Config, s: State, p: Process) -> State:
 
 @action
 def EndWrite(c: Config, s: State, p: Process) -> State:
-    """It has written 1."""
+    """The process has written 1."""
     require(s.at[p] == At.WRITTEN, "p is writing")
     return replace(s, at=put(s.at, p, At.READ), register=put(s.register, p, Register.ONE))
 
 
 @action
 def Read(c: Config, s: State, p: Process, one: bool) -> State:
-    """It reads the register of its neighbour."""
+    """The process reads the register of its neighbour."""
     require(s.at[p] == At.READ, "p has written")
     register = s.register[before(c, p)]
     require(register != (Register.ZERO if one else Register.ONE), "the register may give the value")

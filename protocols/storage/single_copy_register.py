@@ -45,8 +45,8 @@ class Answer:
 class State:
     """register: of a server; 0 until it is written, then k + 1 if client k wrote last.
 
-    writes, written, reads, answers: the messages under way. seen: how many operations of each other client had ended
-    when a client began to read. result: what it has read.
+    writes, written, reads, answers: the messages under way. seen: the number of operations of each other client that
+    had ended when a client began to read. result: the value that it has read.
     """
 
     register: Annotated[tuple[Value, ...], Per(Server)]
@@ -61,13 +61,13 @@ class State:
 
 @op
 def ended(s: State, k: Client) -> int:
-    """How many operations of a client have ended."""
+    """The number of a client's operations that have ended."""
     return 0 if s.stage[k] == Stage.WRITES else 1 if s.stage[k] == Stage.READS else 2
 
 
 @op
 def earlier(c: Config, s: State, v: Value, w: Value) -> bool:
-    """Somebody has read w, and began after an operation with v had ended: its write, or a read by somebody else."""
+    """A client has read w, and began after an operation with v had ended: its write, or another client's read."""
     return any(
         s.stage[k] == Stage.DONE
         and s.result[k] == w
@@ -95,7 +95,7 @@ def Init(c: Config) -> State:
 
 @action
 def Write(c: Config, s: State, k: Client) -> State:
-    """The server of a client writes what it sent."""
+    """The server of a client writes its value."""
     require(k in s.writes, "a value of k is under way")
     register = put(s.register, k % c.servers, k + 1)
     return replace(s, register=register, writes=s.writes - {k}, written=s.written | {k})

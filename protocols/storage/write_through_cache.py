@@ -59,7 +59,7 @@ class Queued:
 
 @state
 class State:
-    """interface: who has sent or received something last, and what."""
+    """last, interface: the processor that has sent or received last, and the content."""
 
     memory: Memory
     control: Annotated[tuple[Control, ...], Per(Processor)]
@@ -107,7 +107,7 @@ def Respond(c: Config, s: State, p: Processor) -> State:
 
 @action
 def Miss(c: Config, s: State, p: Processor, a: Address) -> State:
-    """What a processor asks to read is not in its cache, and the request joins the queue."""
+    """A cache does not have the address that its processor asks to read, and the request joins the queue."""
     require(s.control[p] == Control.BUSY, "p waits for an answer")
     require(s.buffer[p].address == a and s.buffer[p].value is None, "p has asked to read the address")
     require(s.cache[p][a] is None, "its cache does not have it")
@@ -157,7 +157,7 @@ def WriteThrough(c: Config, s: State) -> State:
 
 @action
 def Fill(c: Config, s: State) -> State:
-    """The first request of the queue is a read, and its cache gets what the queue, at last, or the memory has."""
+    """The first request of the queue is a read, and its cache gets the newest value of the queue, or of the memory."""
     require(len(s.queue) > 0, "the queue has a request")
     first = s.queue[0]
     require(first.value is None, "it is a read")
@@ -168,7 +168,7 @@ def Fill(c: Config, s: State) -> State:
 
 @op
 def newest(c: Config, s: State, a: Address) -> Value:
-    """What the address will have when all writes in the queue are done."""
+    """The value of an address after all writes in the queue."""
     writes = tuple(each for each in s.queue if each.address == a and each.value is not None)
     return s.memory[a] if len(writes) == 0 else writes[len(writes) - 1].value
 

@@ -1,4 +1,4 @@
-"""Elections: a server hears of no leader, asks, stands, votes, resigns, restarts (KIP-595, KIP-996)."""
+"""Elections: servers time out, ask for pre-votes, stand, vote, resign and restart (KIP-595, KIP-996)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .state import (
 
 @action
 def TimeOut(c: Config, s: State, n: Server) -> State:
-    """A voter hears nothing of a leader, or gets too few votes: it stands for a new epoch, or first asks if it should.
+    """A voter hears from no leader, or gets too few votes: it stands for a new epoch, or first asks for pre-votes.
 
-    KafkaRaftClient.pollFollowerAsVoter, pollUnattachedAsVoter, pollCandidate. Who has resigned first leaves its epoch:
-    pollResigned.
+    KafkaRaftClient.pollFollowerAsVoter, pollUnattachedAsVoter, pollCandidate. A server that has resigned first leaves
+    its epoch: pollResigned.
     """
     q = s.quorum[n]
     resigned = q.role == Role.RESIGNED
@@ -46,7 +46,7 @@ def TimeOut(c: Config, s: State, n: Server) -> State:
 
 @action
 def PreVote(c: Config, s: State, n: Server, m: Server) -> State:
-    """A server would vote for a prospective whose log has what its own has, unless it has a leader that answers.
+    """A server would vote for a prospective with an up-to-date log, unless it has a leader that answers.
 
     KIP-996; FollowerState.canGrantVote, QuorumState.unattachedOrProspectiveCanGrantVote.
     """
@@ -73,7 +73,7 @@ def Stand(c: Config, s: State, n: Server) -> State:
 
 @action(fairness=Fair("the time of an election ends", Strength.STRONG))
 def GiveUp(c: Config, s: State, n: Server) -> State:
-    """A prospective for whom too few would vote follows its last leader again, or nobody.
+    """A prospective for whom too few would vote follows its last leader again, or no leader.
 
     KafkaRaftClient.maybeHandleElectionLoss, pollProspective. A vote in the epoch is remembered.
     """
@@ -86,7 +86,7 @@ def GiveUp(c: Config, s: State, n: Server) -> State:
 
 @action
 def LearnEpoch(c: Config, s: State, n: Server, m: Server) -> State:
-    """A server hears of a later epoch, and not of its leader: from any request or answer (maybeTransition)."""
+    """A server hears of a later epoch, but not of its leader, from any request or answer (maybeTransition)."""
     require(s.cut != n and s.cut != m, "the message arrives")
     require(s.quorum[n].epoch < s.quorum[m].epoch, "the epoch of m is later")
     return moved(c, s, n, unattached(s.quorum[m].epoch, None))
@@ -94,7 +94,7 @@ def LearnEpoch(c: Config, s: State, n: Server, m: Server) -> State:
 
 @action
 def GiveVote(c: Config, s: State, n: Server, m: Server) -> State:
-    """A server votes once in an epoch, and for one whose log has what its own has (KafkaRaftClient.handleVoteRequest).
+    """A server votes once in an epoch, for one with an up-to-date log (KafkaRaftClient.handleVoteRequest).
 
     It votes even if it is not a voter as far as it knows (KIP-853).
     """
@@ -115,7 +115,7 @@ def GiveVote(c: Config, s: State, n: Server, m: Server) -> State:
 
 @action(fairness=Fair("a leader tells who does not fetch: maybeSendBeginQuorumEpochRequests", Strength.STRONG))
 def Follow(c: Config, s: State, n: Server, e: Elected) -> State:
-    """A server hears who leads an epoch: by BeginQuorumEpoch, or by any answer (maybeTransition).
+    """A server learns the leader of an epoch from BeginQuorumEpoch, or from any answer (maybeTransition).
 
     QuorumState.transitionToFollower: it remembers its vote in the epoch.
     """
@@ -174,6 +174,6 @@ def Cut(c: Config, s: State, n: Server) -> State:
 
 @action
 def Heal(c: Config, s: State) -> State:
-    """It is connected again."""
+    """The server is connected again."""
     require(s.cut is not None, "a server is cut off")
     return replace(s, cut=None)

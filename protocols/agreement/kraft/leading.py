@@ -29,7 +29,7 @@ from .state import (
 
 @op
 def agreed(c: Config, log: Log, n: Server, lengths: Lengths) -> int:
-    """How much of a leader's log a majority of its voters has (LeaderState.maybeUpdateHighWatermark)."""
+    """The length of a leader's log that a majority of its voters has (LeaderState.maybeUpdateHighWatermark)."""
     voters = voters_of(c, log)
     counted = voters if c.counts_voters else voters | {n}
     return max(
@@ -44,9 +44,9 @@ def agreed(c: Config, log: Log, n: Server, lengths: Lengths) -> int:
 
 @op
 def advanced(c: Config, s: State, n: Server) -> State:
-    """A leader commits what a majority has, as soon as it has so much of the leader's epoch.
+    """A leader commits the length that a majority has, if its last entry is of the leader's epoch.
 
-    LeaderState.maybeUpdateHighWatermark. Once that is committed, a leader that is no voter resigns: RemoveVoterHandler.
+    LeaderState.maybeUpdateHighWatermark. A leader that is no voter in the committed log resigns: RemoveVoterHandler.
     """
     log = s.log[n]
     k = agreed(c, log, n, s.known[n])
@@ -111,8 +111,8 @@ def answers(c: Config, s: State, n: Server, m: Server, gets: Length | None) -> b
 
 @action(fairness=Fair("a follower asks until its leader answers", Strength.STRONG, when=answers))
 def Answer(c: Config, s: State, n: Server, m: Server, gets: Length | None) -> State:
-    """A leader answers a fetch: with some of what comes behind, so that n has `gets` entries, or with where the logs
-    part; None if the answer is lost. What was asked says what n has.
+    """A leader answers a fetch: with further entries, so that n has `gets` entries, or with the place where the logs
+    diverge; None if the answer is lost. The request tells the leader the length of n's log.
 
     KafkaRaftClient.tryCompleteFetchRequest and handleFetchResponse, RaftLog.validateOffsetAndEpoch and
     truncateToEndOffset.

@@ -1,4 +1,4 @@
-"""What may never happen, what happens eventually, and what has to be possible."""
+"""Safety properties, liveness, and a witness."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def LogsMatch(c: Config, s: State) -> bool:
 
 @always("P-4")
 def CommittedIsFinal(c: Config, s: State) -> bool:
-    """Each server has what it knows to be committed, and what two know is the same."""
+    """Each server has the entries that it knows to be committed, and two servers know the same entries."""
     return all(
         s.watermark[n] <= len(s.log[n])
         and all(
@@ -62,7 +62,7 @@ def LeadersHaveCommitted(c: Config, s: State) -> bool:
 
 @always("P-6")
 def WatermarksGrow(c: Config, s: State, t: State) -> bool:
-    """No watermark falls, but to none in a restart or a new epoch's leader; that of the newest leader never."""
+    """No watermark falls, except to none in a restart or a new leader; that of the newest leader never falls."""
     last = epoch_before(t.committed, len(t.committed))
     return conj(
         of_a_server=all(t.watermark[n] >= s.watermark[n] or t.watermark[n] == 0 for n in range(c.servers)),
@@ -76,7 +76,7 @@ def WatermarksGrow(c: Config, s: State, t: State) -> bool:
 
 @always("P-7")
 def CutOffStaysQuiet(c: Config, s: State, t: State) -> bool:
-    """A server that is cut off raises no epoch, unless it has led: when it comes back it disturbs nobody (KIP-996)."""
+    """A server that is cut off raises no epoch, unless it has led, so its return disturbs no server (KIP-996)."""
     return all(
         t.quorum[n].epoch == s.quorum[n].epoch or s.quorum[n].role == Role.RESIGNED
         for n in range(c.servers)
@@ -96,7 +96,7 @@ def RequestsAreLegal(c: Config, s: State) -> bool:
 
 @leads_to("V-1")
 def LastLeaderCommits(c: Config, s: State) -> LeadsTo:
-    """Who leads the last epoch commits an entry of it, or ceases to lead."""
+    """The leader of the last epoch commits an entry of it, or ceases to lead."""
     leads = any(s.quorum[n].role == Role.LEADER and s.quorum[n].epoch == c.last_epoch for n in range(c.servers))
     committed = epoch_before(s.committed, len(s.committed)) == c.last_epoch
     return LeadsTo(premise=leads, conclusion=committed or not leads)

@@ -1,4 +1,4 @@
-"""What there is: servers with their logs, requests that are on their way, and who has led."""
+"""The state: servers with their logs, requests under way, and past leaders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Role(enum.Enum):
 
 @config
 class Config:
-    """voters: how many servers vote at first. led: server 0 leads them in epoch 1, and they have its first entry;
+    """voters: the number of voters at first. led: server 0 leads them in epoch 1, and they have its first entry;
     otherwise there is no leader and no entry. restarts, changes, cuts: how often a server restarts, voters change, and
     a server is cut off from the others.
 
@@ -66,7 +66,7 @@ Log = Annotated[tuple[Entry, ...], SeqMark("longest")]
 
 @record
 class Vote:
-    """A request to all: vote for me in this epoch. length, last: of the log, and the epoch of its last entry."""
+    """A request to all for their vote in this epoch. length, last: of the log, and the epoch of its last entry."""
 
     epoch: Epoch
     length: Length
@@ -75,7 +75,7 @@ class Vote:
 
 @record
 class Fetch:
-    """A request to a leader: what comes behind so many entries, of which the epoch of the last is given?"""
+    """A request to a leader for the entries behind `length` entries, the last of which is of the epoch `last`."""
 
     epoch: Epoch
     leader: Server
@@ -91,8 +91,9 @@ class Elected:
 
 @record
 class Quorum:
-    """An EpochState. leader: of the epoch, if it is known. voted: for whom, in the epoch. granted: who would vote for
-    a prospective, or has voted for a candidate. fetched: a follower has had an answer from its leader.
+    """An EpochState. leader: of the epoch, if known. voted: the server that it has voted for in the epoch. granted: the
+    servers that would vote for a prospective, or have voted for a candidate. fetched: the leader has answered a
+    follower.
     """
 
     role: Role
@@ -105,8 +106,9 @@ class Quorum:
 
 @state
 class State:
-    """watermark: how many entries a server knows to be committed. known: by a leader, the lengths of logs. vote, fetch:
-    the last requests of a server. elected: who has led. committed: the longest log that a leader ever committed.
+    """watermark: the number of entries that a server knows to be committed. known: the lengths of logs that a leader
+    knows. vote, fetch: the last requests of a server. elected: all leaders. committed: the longest log that a leader
+    ever committed.
     """
 
     quorum: Annotated[tuple[Quorum, ...], Per(Server)]
@@ -136,19 +138,19 @@ def majority(count: int, voters: Voters) -> bool:
 
 @op
 def epoch_before(log: Log, length: Length) -> int:
-    """The epoch of the last of so many entries; 0 if it is none."""
+    """The epoch of the last of the first `length` entries; 0 for none."""
     return 0 if length == 0 else log[length - 1].epoch
 
 
 @op
 def end_of(log: Log, epoch: Epoch) -> int:
-    """How many entries are of this epoch or of earlier ones (RaftLog.endOffsetForEpoch)."""
+    """The number of entries of this epoch or earlier ones (RaftLog.endOffsetForEpoch)."""
     return sum(1 for k in range(len(log)) if log[k].epoch <= epoch)
 
 
 @op
 def up_to_date(last: Epoch, length: Length, log: Log) -> bool:
-    """Whether a log that ends like this has what this one has (OffsetAndEpoch.compareTo)."""
+    """A log of this length and last epoch is at least as up to date as the other (OffsetAndEpoch.compareTo)."""
     own = epoch_before(log, len(log))
     return last > own or (last == own and length >= len(log))
 
@@ -166,7 +168,7 @@ def unattached(epoch: Epoch, voted: Server | None) -> Quorum:
 
 @op
 def moved(c: Config, s: State, n: Server, to: Quorum) -> State:
-    """A transition of QuorumState; what a leader knew of others is forgotten."""
+    """A transition of QuorumState, in which a leader forgets the lengths of other logs."""
     return replace(s, quorum=put(s.quorum, n, to), known=put(s.known, n, tuple(0 for m in range(c.servers))))
 
 
