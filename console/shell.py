@@ -301,8 +301,8 @@ def _variable(fault: click.UsageError) -> str | None:
 def _model_mistake(fault: Exception) -> UsageFault | None:
     """Return a usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
     import elrcheck
+    from elrcheck.declared.mistakes import behind
     from elrcheck.declared.model_file import folders_of_models
-    from elrcheck.lang.mistakes import behind
 
     package = Path(str(elrcheck.__file__)).parent
     mistake = behind(fault, package, ("model", "invariants"), folders_of_models())

@@ -13,7 +13,7 @@ Cost: the unrolled size, members^depth of nested quantifiers; shared nodes are e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,10 @@ class Evaluator(Comprehensions):
         guards, value = self._block(fn.body, env, fn.ret)
         assert not guards, f"{fn.name} is an operator and has a guard"
         return value
+
+    def lifted(self, fn: Fn, args: Sequence[object]) -> dict[str, Any]:
+        """Return plain arguments of a function as values of the evaluator, by name."""
+        return {name: self.structure.lift(arg, ty) for (name, ty), arg in zip(fn.params, args, strict=True)}
 
     def action(self, fn: Fn, state: Mapping[str, Any], args: Mapping[str, Any]) -> ActionOutcome:
         env: Env = {STATES: (state,), MEMO: {}, **args}

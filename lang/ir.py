@@ -8,7 +8,7 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -147,21 +147,27 @@ class Fn:
         return f"{path.as_posix()}:{self.line}"
 
 
+def blocks(block: Block) -> Iterator[Block]:
+    """Yield a block and all blocks inside it, in source order."""
+    yield block
+    match block:
+        case Let(rest=rest) | Require(rest=rest):
+            yield from blocks(rest)
+        case If(then=then, orelse=orelse):
+            yield from blocks(then)
+            yield from blocks(orelse)
+
+
 def block_expressions(block: Block) -> Iterator[Expression]:
     """Yield every expression that stands directly in a block, outermost first."""
-    match block:
-        case Let(value=value, rest=rest):
-            yield value
-            yield from block_expressions(rest)
-        case Require(condition=condition, rest=rest):
-            yield condition
-            yield from block_expressions(rest)
-        case If(condition=condition, then=then, orelse=orelse):
-            yield condition
-            yield from block_expressions(then)
-            yield from block_expressions(orelse)
-        case Ret(value=value):
-            yield from value.fields.values() if isinstance(value, StateView) else (value,)
+    for part in blocks(block):
+        match part:
+            case Require(condition=condition) | If(condition=condition):
+                yield condition
+            case Ret(value=StateView() as view):
+                yield from view.fields.values()
+            case Let(value=value) | Ret(value=value):
+                yield value  # type: ignore[misc]
 
 
 def fn_nodes(fn: Fn) -> Iterator[Expression]:
@@ -172,17 +178,27 @@ def fn_nodes(fn: Fn) -> Iterator[Expression]:
         yield from walk(root)
 
 
+def callees(fn: Fn) -> list[str]:
+    """Return the names of the functions that a function calls, each once."""
+    from elrcheck.lang.expr import Call
+
+    return list(dict.fromkeys(node.function for node in fn_nodes(fn) if isinstance(node, Call)))
+
+
+def reachable(fns: Mapping[str, Fn], roots: Iterable[Fn]) -> dict[str, Fn]:
+    """Return the roots and all functions that they call, directly or not, by name."""
+    reached = {fn.name: fn for fn in roots}
+    todo = list(reached.values())
+    while todo:
+        new = [fns[name] for name in callees(todo.pop()) if name not in reached]
+        reached.update((fn.name, fn) for fn in new)
+        todo += new
+    return reached
+
+
 def requires(block: Block) -> Iterator[Require]:
     """Yield the guards of a function in source order."""
-    match block:
-        case Let(rest=rest):
-            yield from requires(rest)
-        case Require(rest=rest):
-            yield block
-            yield from requires(rest)
-        case If(then=then, orelse=orelse):
-            yield from requires(then)
-            yield from requires(orelse)
+    return (part for part in blocks(block) if isinstance(part, Require))
 
 
 def guard_names(fn: Fn) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.lang.compiler.frontend import Frontend
 from elrcheck.lang.domains import MOST, domain
-from elrcheck.lang.expr import Arithmetic, ConfigField
+from elrcheck.lang.expr import Arithmetic, ConfigField, Expression
 from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
@@ -33,6 +33,8 @@ from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import BOOL, Ty, record_fields, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
+LISTS = ("actions", "always", "sometimes", "lemmas", "leads_to")
+"""The lists of functions of a model."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,18 @@ class Model:
     @property
     def divisors(self) -> frozenset[str]:
         """The fields of the configuration that are divisors, and so must be positive."""
-        nodes = (node for fn in self.fns.values() for node in fn_nodes(fn))
-        divided = (node.right for node in nodes if isinstance(node, Arithmetic) and node.op in ("div", "mod"))
+        divided = (node.right for node in self.nodes if isinstance(node, Arithmetic) and node.op in ("div", "mod"))
         return frozenset(divisor.name for divisor in divided if isinstance(divisor, ConfigField))
+
+    def with_functions(self, change: Callable[[Fn], Fn], fns: Mapping[str, Fn]) -> Model:
+        """Return the model with each function of its lists changed. fns: all functions, by name."""
+        lists: dict[str, Any] = {kind: tuple(map(change, getattr(self, kind))) for kind in LISTS}
+        return replace(self, init=change(self.init), bound=change(self.bound), fns=fns, **lists)
+
+    @property
+    def nodes(self) -> Iterator[Expression]:
+        """Every node in the bodies of all functions."""
+        return (node for fn in self.fns.values() for node in fn_nodes(fn))
 
     @property
     def state_fields(self) -> dict[str, Ty]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import z3
 
 from elrcheck.lang.expr import Call, ConfigField, Expression
-from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, requires
+from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, reachable, requires
 from elrcheck.lang.load import Model
 from elrcheck.lang.tree import free_names, walk
 from elrcheck.proof.hypotheses import must_be_possible, steps_of
@@ -140,9 +140,7 @@ class Possible:
 
     def _never(self, fn: Fn, choice: Excluded, state: Any) -> bool:
         """Return whether no state satisfies the guard that fails, by itself."""
-        lift = self.ts.structure.lift
-        args = {name: lift(value, ty) for (name, ty), value in zip(fn.params, choice.args, strict=True)}
-        outcome = self.ts.evaluator.action(fn, state, args)
+        outcome = self.ts.evaluator.action(fn, state, self.ts.evaluator.lifted(fn, choice.args))
         solver = z3.Solver()
         solver.set("timeout", 1000)
         solver.add(*(formula(guard) for name, guard in outcome.guards if name == choice.guard))
@@ -154,7 +152,10 @@ def _reads_config(model: Model, fn: Fn, guard: str) -> bool:
     roots: list[Expression] = [own.condition for own in requires(fn.body) if own.name == guard]
     if any(free_names(root) - {name for name, _ in fn.params} for root in roots):
         roots += _lets(fn)
-    return any(_reads(model, root, set()) for root in roots)
+    nodes = [node for root in roots for node in walk(root)]
+    called = reachable(model.fns, [model.fns[node.function] for node in nodes if isinstance(node, Call)])
+    nodes += (node for operator in called.values() for node in fn_nodes(operator))
+    return any(isinstance(node, ConfigField) for node in nodes)
 
 
 def _lets(fn: Fn) -> Iterator[Expression]:
@@ -164,14 +165,3 @@ def _lets(fn: Fn) -> Iterator[Expression]:
         if isinstance(block, Let):
             yield block.value
         block = block.rest
-
-
-def _reads(model: Model, root: Expression, through: set[str]) -> bool:
-    for node in walk(root):
-        if isinstance(node, ConfigField):
-            return True
-        if isinstance(node, Call) and node.function not in through:
-            through.add(node.function)
-            if any(_reads(model, below, through) for below in fn_nodes(model.fns[node.function])):
-                return True
-    return False

@@ -209,8 +209,7 @@ class Transitions:
             self.instances.append(step)
 
     def _step(self, fn: Fn, args: tuple[Any, ...]) -> SymbolicStep | Excluded:
-        arguments = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
-        outcome = self.evaluator.action(fn, self.now, arguments)
+        outcome = self.evaluator.action(fn, self.now, self.evaluator.lifted(fn, args))
         guard = formula(self.alg.and_([g for _, g in outcome.guards]))
         if z3.is_false(z3.simplify(guard)):
             failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]

@@ -19,7 +19,7 @@ from elrcheck.lang.lowering.program import LeafImage, Symmetry
 from elrcheck.lang.source import error_at
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.symmetry.renamed_values import Renaming, renamed
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import BOOL, Ty
 
 
 def up_to_renaming(lowered: Lowered) -> Lowered:
@@ -128,31 +128,28 @@ class _Images:
         self.config, self.to = lowered.config, to
         self.structure = Structure(lowered.config, ConcreteAlgebra())
 
-    def size(self, ty: Ty) -> int:
-        return sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
-
     def of(self, ty: Ty, at: int, behind: tuple[tuple[int, int], ...]) -> Iterator[_ScalarImage]:
         """Yield the image of each scalar of a value whose first scalar has the number `at`."""
         match ty.kind:
             case "seq":
                 yield _ScalarImage(at, Ty("nat", "length", hi=ty.hi), ())
-                size = self.size(ty.elem)
+                size = self.structure.size(ty.elem)
                 for k in range(self.structure.limit(ty.hi)):
                     yield from self.of(ty.elem, at + 1 + k * size, (*behind, (at, k + 1)))
             case "opt" if ty.flagged:
-                yield _ScalarImage(at, Ty("bool", "bool"), ())
+                yield _ScalarImage(at, BOOL, ())
                 yield from self.of(ty.elem, at + 1, (*behind, (at, 1)))
             case "vec":
-                size, moved = self.size(ty.elem), positions(ty.keys, self.config, self.to)
+                size, moved = self.structure.size(ty.elem), positions(ty.keys, self.config, self.to)
                 for k in range(len(moved)):
                     yield from self.of(ty.elem, at + moved.index(k) * size, behind)
             case "set" if self.structure.count(ty.elem) > PACKED:
                 moved = positions(ty.elem, self.config, self.to)
                 for k in range(len(moved)):
-                    yield _ScalarImage(at + moved.index(k), Ty("bool", "bool"), ())
+                    yield _ScalarImage(at + moved.index(k), BOOL, ())
             case "record" | "state":
                 for part in ty.fields.values():
                     yield from self.of(part, at, behind)
-                    at += self.size(part)
+                    at += self.structure.size(part)
             case _:
                 yield _ScalarImage(at, ty, behind)

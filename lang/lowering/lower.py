@@ -82,8 +82,7 @@ def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
         return set()
     structure, differing = evaluator.structure, set[int]()
     for args in instances(model.init, evaluator.config):
-        arguments = {p: structure.lift(a, t) for (p, t), a in zip(model.init.params, args, strict=True)}
-        outcome = evaluator.action(model.init, {}, arguments)
+        outcome = evaluator.action(model.init, {}, evaluator.lifted(model.init, args))
         if any(isinstance(guard, DagNode) for _, guard in outcome.guards):
             raise ValueError("an initial state that exists for some values of an open number only")
         scalars = structure.leaves(outcome.fields, model.state_ty) if outcome.fields else ()
@@ -142,7 +141,6 @@ class Attempt:
         self.evaluator, self.parameters, self._between = evaluator, opened, between
         self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
-        self._sizes: dict[int, tuple[int, Ty]] = {}
         self.slots, self.starts = slots_at(self.structure, starts[0], varying), starts
         self.now = self._state()
         if before is not None:
@@ -164,17 +162,14 @@ class Attempt:
         state: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
         return state
 
-    def _arguments(self, fn: Fn, args: Sequence[object]) -> dict[str, object]:
-        return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
-
     def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, DagNode]:
         """See `Lowered.nodes`."""
-        value = self.evaluator.call(fn, (self.now,), self._arguments(fn, args))
+        value = self.evaluator.call(fn, (self.now,), self.evaluator.lifted(fn, args))
         fields = value if isinstance(value, dict) else {"": value}
         return {name: self._node(part) for name, part in fields.items()}
 
     def evaluate(self, fn: Fn, args: tuple[object, ...]) -> None:
-        outcome = self.evaluator.action(fn, self.now, self._arguments(fn, args))
+        outcome = self.evaluator.action(fn, self.now, self.evaluator.lifted(fn, args))
         exists = self.evaluator.exists(args, fn.params) if isinstance(self.evaluator, OpenEvaluator) else ()
         guards = []
         for guard in (*exists, *(guard for _, guard in outcome.guards)):
@@ -215,7 +210,7 @@ class Attempt:
                 return
         for x, y, part in parts:
             yield from self._changed(x, y, part, at)
-            at += self._size(part)
+            at += self.structure.size(part)
 
     def _leaves_bounds(self, new: list[Any], changed: dict[int, Term], ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
         """Yield the changes of a map, with one scalar out of its bounds where an entry is put outside the keys."""
@@ -223,14 +218,6 @@ class Attempt:
         inside = [scalar for _, _, scalar in self.structure.leaves(new, ty)][slot - at]
         beyond = self.dag.ite(self._node(put_outside(new)), self.slots[slot].hi + 1, self._node(inside))
         yield from {**changed, slot: beyond}.items()
-
-    def _size(self, ty: Ty) -> int:
-        """Return the number of scalars that a value of the type has."""
-        size = self._sizes.get(id(ty))
-        if size is None:
-            count = sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
-            size = self._sizes[id(ty)] = (count, ty)
-        return size[0]
 
     def written(self) -> set[int]:
         """Return the slots that some instance changes."""

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from elrcheck.explorer.search.reference import search
-from elrcheck.lang import structure
+from elrcheck.lang import value_layout
 from elrcheck.lang.algebra import PACKED, ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.load import Model, initial_states, load
@@ -131,7 +131,7 @@ def test_the_program_counts_what_the_plain_search_counts(
     tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A set of more possible messages than are packed is laid out in another way than a smaller one."""
-    for module in (structure, dag_algebra):
+    for module in (value_layout, dag_algebra):
         monkeypatch.setattr(module, "PACKED", most)
     model, source = loaded(tmp_path)
     config = source.C(values=1, most=1)

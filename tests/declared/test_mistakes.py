@@ -13,8 +13,8 @@ import pytest
 from elrcheck.base.typed.configuration import config_fields
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.console.shell import run
+from elrcheck.declared.mistakes import behind
 from elrcheck.lang.load import demand_documents, demand_listed
-from elrcheck.lang.mistakes import behind
 from elrcheck.lang.source import ModelError, error_at, error_in_field, near
 from elrcheck.model import protocol
 from elrcheck.model.budgets import Spent
