@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from elrcheck.lang import expr
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.scope import Env, Value
 from elrcheck.lang.comprehensions import MEMO
 from elrcheck.lang.comprehensions import Env as Values
 from elrcheck.lang.evaluate import STATES, Evaluator
-from elrcheck.lang.expr import Binder, Constant, Expression, Get, SequenceGet, VectorGet, WholeConfig
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn, StateView, state_view
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -74,7 +75,8 @@ def compile_query(model: Model, text: str) -> Query:
     source = _QueryText(text.strip())
     reader = _QueryReader(_CompiledFunctions(model), source, _scope(model))
     fields = model.state_fields
-    env: Env = {"c": WholeConfig(_config_type(model)), "s": state_view("now", fields), "t": state_view("next", fields)}
+    whole_config = expr.WholeConfig(Ty("config", model.config.__name__))
+    env: Env = {"c": whole_config, "s": state_view("now", fields), "t": state_view("next", fields)}
     try:
         expression = reader.ex(tree, env)
     except RecursionError as fault:
@@ -158,8 +160,8 @@ class _QueryReader(Expressions):
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
             self.source.error(node, "this is not written as the modelling language wants it")
-        if isinstance(value, Binder) and value.over == "range":
-            numbers = (e.value for e in walk(value.domain) if isinstance(e, Constant))
+        if isinstance(value, expr.Binder) and value.over == "range":
+            numbers = (e.value for e in walk(value.domain) if isinstance(e, expr.Constant))
             if any(int(number) > WIDEST for number in numbers):
                 self.source.error(node, f"a range of more than {WIDEST} numbers")
         return value
@@ -191,10 +193,6 @@ def _scope(model: Model) -> dict[str, object]:
     return {**scope, **{fn.name: fn.source for fn in model.fns.values()}}
 
 
-def _config_type(model: Model) -> Ty:
-    return Ty("config", model.config.__name__)
-
-
 # ---------------------------------------------------------------------------- evaluating
 
 
@@ -213,18 +211,18 @@ class _CarefulEvaluator(Evaluator):
         finally:
             self.depth -= 1
 
-    def element(self, e: Get, env: Values) -> Any:
+    def element(self, e: expr.Get, env: Values) -> Any:
         if not self.depth and self.structure.is_none(self.ev(e.value, env), e.value.ty):
             raise NoValue(f"{_text(e.value)} is none")
         return super().element(e, env)
 
-    def vector_entry(self, e: VectorGet, env: Values) -> Any:
+    def vector_entry(self, e: expr.VectorGet, env: Values) -> Any:
         index, keys = self.ev(e.index, env), e.vector.ty.keys
         if not self.depth and self.structure.position(index, keys) is None:
             raise NoValue(f"there is no {keys.word or keys} {index}")
         return super().vector_entry(e, env)
 
-    def sequence_entry(self, e: SequenceGet, env: Values) -> Any:
+    def sequence_entry(self, e: expr.SequenceGet, env: Values) -> Any:
         (length, _), index = self.ev(e.sequence, env), self.ev(e.index, env)
         if not self.depth and not 0 <= index < length:
             raise NoValue(f"{_text(e.sequence)} has {length} elements, none at {index}")

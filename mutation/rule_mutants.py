@@ -11,8 +11,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.lang.changed.altered import affected, altered, callers, every
 from elrcheck.lang.changed.variations import Variation, calls_of, variations
-from elrcheck.lang.expr import Call
-from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.ir import Fn, callees
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, dispatch_of
@@ -114,4 +113,4 @@ def _chosen(fn: Fn, called: Collection[str]) -> set[str]:
         role = getattr(function, "__elr_role__", None)
         if isinstance(role, Role) and role.kind == "dispatch":
             cases |= set(dispatch_of(function).cases.values())
-    return {node.function for node in fn_nodes(fn) if isinstance(node, Call)} & cases if cases else set()
+    return cases.intersection(callees(fn)) if cases else set()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.runner.runner import each
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -41,9 +40,9 @@ class Work:
 class ProofTask:
     """Work for another process. assumed: names of the assumptions on steps. small_cores: see `Prover`."""
 
+    work: Work
     config: ModelConfig
     timeout: float
-    work: Work
     assumed: tuple[str, ...] = ()
     small_cores: bool = False
 
@@ -80,16 +79,3 @@ def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...], smal
     model = declared(None).with_lemmas()
     transitions = Transitions(model, config, any_order=True, assumed=assumed)
     return Digests(Prover(transitions, lemmas_of(model), timeout, small_cores))
-
-
-def in_processes(
-    config: ModelConfig,
-    timeout: float,
-    work: Sequence[Work],
-    workers: int,
-    assumed: tuple[str, ...] = (),
-    small_cores: bool = False,
-) -> Iterator[tuple[int, list[Obligation]]]:
-    """Do all the work on the proof model, in parallel; the answers arrive in no particular order."""
-    tasks = [ProofTask(config, timeout, part, assumed, small_cores) for part in work]
-    yield from each(discharge, tasks, workers, in_order=False)

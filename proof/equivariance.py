@@ -20,8 +20,7 @@ from typing import Any
 import z3
 
 from elrcheck.lang.evaluate import Evaluator
-from elrcheck.lang.expr import Call
-from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.ir import Fn, callees, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.symmetry.renamed_values import renamed as lang_renamed
@@ -68,8 +67,7 @@ class Equivariance:
         """Return whether a function treats all members alike."""
         if fn.name not in self._confirmed:
             own = not any(tells_apart(node, _is_broker) for node in fn_nodes(fn))
-            called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
-            alike = all(self.holds(self.model.fns[name]) for name in sorted(called))
+            alike = all(self.holds(self.model.fns[name]) for name in sorted(callees(fn)))
             self._confirmed[fn.name] = (own and alike) or (fn.kind == "op" and self.confirmed(fn))
         return self._confirmed[fn.name]
 

@@ -105,10 +105,6 @@ class Prover:
         solver = self.with_lemmas(z3.Not(self.claim(fn)))
         return self._discharge(solver, self.literals, None)
 
-    def possible(self, instance: SymbolicStep) -> bool:
-        """Return whether some state that satisfies all lemmas enables the instance, so its cells are not vacuous."""
-        return bool(self.check(self.open_step(instance)) == z3.sat)
-
     def open_step(self, instance: SymbolicStep) -> Any:
         """Return a solver that asserts the lemmas and the guard of a step."""
         return self.with_lemmas(instance.guard)

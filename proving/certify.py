@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,9 +70,9 @@ def certify(folder: Path, proof: FinishedProof) -> None:
     """Write the certificate of a proof for given sizes."""
     text = SmtText(proof.prover, proof.chosen)
     cells = [(part, _cells(part, proof)) for part in parts(text, proof.goals)]
-    prover, report = proof.prover, proof.report
+    prover = proof.prover
     claim = CertifiedClaim(
-        report=report,
+        report=proof.report,
         config=config_values(prover.ts.config),
         source=proof.source,
         properties=tuple(fn.name for fn in proof.chosen),
@@ -106,52 +105,36 @@ def write_certificate(
     cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]],
 ) -> None:
     """Write a certificate; one in the folder stays until the new one is complete on the same disk."""
-    draft = folder / DRAFT
+    draft, report = folder / DRAFT, claim.report
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _write(draft, claim, premises, cells)
+        shared = TextFile(file=PREMISES, sha256=write_text(draft, PREMISES, premises))
+        scripts = [part.script(write_text(draft, part.file, part.write(goals)), goals) for part, goals in cells]
+        manifest = Manifest(
+            schema=SCHEMA,
+            elrcheck=__version__,
+            variant=report.variant,
+            config=claim.config,
+            solver=f"{report.solver.name} {report.solver.version}",
+            source=claim.source,
+            properties=claim.properties,
+            lemmas=claim.lemmas,
+            actions=claim.actions,
+            premises=shared,
+            scripts=tuple(scripts),
+            open=claim.open,
+            assumptions=tuple(assumption.name for assumption in report.assumptions),
+            assumed=claim.assumed,
+            sizes=report.sizes,
+        )
+        write_manifest(draft, manifest)
         (folder / MANIFEST).unlink(missing_ok=True)  # so that no manifest stands beside texts of another one
         sync_folder(folder)
-        _remove_texts(folder)
+        for path in (*folder.glob("*.smt2.gz"), *folder.glob(f"{STEPS}/*.smt2.gz")):
+            path.unlink(missing_ok=True)
         move_into(folder, draft, last=MANIFEST)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def _write(
-    folder: Path,
-    claim: CertifiedClaim,
-    premises: str,
-    cells: Iterable[tuple[CertificatePart, tuple[CertifiedGoal, ...]]],
-) -> None:
-    report = claim.report
-    shared = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, premises))
-    scripts = [part.script(write_text(folder, part.file, part.write(goals)), goals) for part, goals in cells]
-    manifest = Manifest(
-        schema=SCHEMA,
-        elrcheck=__version__,
-        variant=report.variant,
-        config=claim.config,
-        solver=f"{report.solver.name} {report.solver.version}",
-        source=claim.source,
-        properties=claim.properties,
-        lemmas=claim.lemmas,
-        actions=claim.actions,
-        premises=shared,
-        scripts=tuple(scripts),
-        open=claim.open,
-        assumptions=tuple(assumption.name for assumption in report.assumptions),
-        assumed=claim.assumed,
-        sizes=report.sizes,
-    )
-    write_manifest(folder, manifest)
-
-
-def _remove_texts(folder: Path) -> None:
-    """Remove the texts of the old certificate, so that the new manifest names all files."""
-    for path in (*folder.glob("*.smt2.gz"), *folder.glob(f"{STEPS}/*.smt2.gz")):
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()
 
 
 def _cells(part: CertificatePart, proof: FinishedProof) -> tuple[CertifiedGoal, ...]:

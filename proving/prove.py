@@ -18,13 +18,14 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
+from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
+from elrcheck.proof.consecution import Obligation, ProofTask, Work, discharge, goal_names, obligations
 from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import condition_of, lemmas_of
 from elrcheck.proof.necessity import needs
@@ -296,7 +297,8 @@ class InductionProof:
     def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """Yield the answers to each piece of work; a little work is done in this process, one answer at a time."""
         if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
-            yield from in_processes(self.config, self.timeout, work, workers, self.assumed, self.prover.small_cores)
+            shared = self.config, self.timeout, self.assumed, self.prover.small_cores
+            yield from each(discharge, [ProofTask(part, *shared) for part in work], workers, in_order=False)
             return
         for part in work:
             instance = self.transitions.instances[part.number]

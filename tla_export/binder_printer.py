@@ -1,4 +1,4 @@
-"""Print quantifiers and comprehensions as TLA+; a part of `elrcheck.tla_export.printer`."""
+"""Prints quantifiers and comprehensions as TLA+; the base class of `elrcheck.tla_export.printer`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elrcheck.tla_export.printed import APPLY, LOOSE, NOT, OR, SETS, SUM, Printe
 
 
 class BinderPrinter(ABC):
-    """Prints what binds a variable."""
+    """Prints nodes that bind a variable."""
 
     @abstractmethod
     def doc(self, e: Expression, scope: PrintScope, least: int = LOOSE) -> Doc:

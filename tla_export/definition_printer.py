@@ -1,13 +1,15 @@
-"""The definitions of a module: operators, properties and actions, of the bodies of the model's functions."""
+"""Prints the functions of a model as the definitions of a module: operators, properties and actions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.lang.expr import Call, Expression, Junction, StateVariable
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.load import Model
 from elrcheck.tla_export.pretty import (
+    WIDTH,
     Bracketed,
     Bullets,
     Conditional,
@@ -17,13 +19,12 @@ from elrcheck.tla_export.pretty import (
     Items,
     ListItem,
     PlainText,
+    comment_lines,
     render,
 )
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.rigid import Branching
-
-WIDTH = 100
 
 
 class DefinitionPrinter:
@@ -42,7 +43,7 @@ class DefinitionPrinter:
         return (f"{name}({params}) ==" if params else f"{name} =="), scope
 
     def operator(self, fn: Fn, *, primed: bool = False) -> list[str]:
-        """Print an operator or a property with its docstring. primed: the copy about the state after a step."""
+        """Print an operator or a property with its docstring. primed: its copy for the state after a step."""
         name = (self.printer.copies if primed else self.printer.operators)[fn.name]
         head, scope = self.head(fn, name)
         body = self._value(fn.body, PrintScope(fn.name, scope.local, primed))
@@ -83,7 +84,7 @@ class DefinitionPrinter:
         items: list[ListItem] = []
         while isinstance(block, Require):
             match block.condition:
-                case Junction(op="and", parts=parts):
+                case expr.Junction(op="and", parts=parts):
                     pass
                 case condition:
                     parts = (condition,)
@@ -114,7 +115,7 @@ class DefinitionPrinter:
         doc = self.printer.doc(e, scope)
         if not self.branching.branches(scope.fn, e):
             return doc
-        return Headed("TRUE =", doc if isinstance(e, Call) else Bracketed("(", doc, ")"))
+        return Headed("TRUE =", doc if isinstance(e, expr.Call) else Bracketed("(", doc, ")"))
 
     def _assignments(self, view: StateView, scope: PrintScope, prime: str) -> Iterator[Doc]:
         same = [f for f, e in view.fields.items() if _is_variable(e, f)]
@@ -128,8 +129,4 @@ class DefinitionPrinter:
 
 def _is_variable(e: Expression, field: str) -> bool:
     """Return whether an expression is the current value of a state variable."""
-    return isinstance(e, StateVariable) and e.moment == "now" and e.name == field
-
-
-def comment_lines(text: str) -> list[str]:
-    return [f"\\* {line}".rstrip() for line in text.splitlines()] if text else []
+    return isinstance(e, expr.StateVariable) and e.moment == "now" and e.name == field

@@ -1,8 +1,7 @@
-"""Expressions and bodies under one configuration: what it decides is left out.
+"""Folds the functions of a model under one configuration, without the branches that it excludes.
 
-A truth or an enum of the configuration becomes its value, and so does 0; other numbers keep their names, because a
-reader knows `MIN_ISR` better than 2, but decide comparisons all the same. `fixed` are places that always have one
-value.
+Truths, enums and 0 of the configuration become their values; other numbers decide comparisons, but keep their names,
+because `MIN_ISR` tells a reader more than 2. Places that always have one value may be folded, too (`fixed`).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Constant, Expression
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, block_expressions
 from elrcheck.lang.tree import children, free_names
 from elrcheck.lang.types import INT
 from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_empty, is_literal
@@ -27,9 +26,9 @@ ORDERS = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__
 class Folding:
     """Folds the functions of a model. config: the values of its fields.
 
-    fixed: what always has one value, by record and field, by an empty text and a variable, or by operator, as
-    `Change()`, and parameter. strips: leave such places out, also the arguments for `parameters` of the
-    operators. results: the operators whose value is one literal.
+    fixed: place -> its only value; a place is (record, field), ("", variable), or (operator, as `Change()`, parameter).
+    strips: leave these places out, also the arguments for `parameters` of the operators. results: the literals that
+    operators return.
     """
 
     config: Any
@@ -48,7 +47,7 @@ class Folding:
         return folded
 
     def value_of(self, e: Expression) -> Any:
-        """Return the value of an expression that does not depend on the state, or OPEN."""
+        """Return the value of a constant expression, else OPEN."""
         match e:
             case expr.Constant():
                 return e.value
@@ -86,7 +85,8 @@ class _Body:
                 rest = self.block(block.rest)
                 if never(rest):
                     return rest
-                return Let(block.name, value, rest) if block.name in _used(rest) else rest
+                used = any(block.name in free_names(e) for e in block_expressions(rest))
+                return Let(block.name, value, rest) if used else rest
             case Require():
                 condition = self.fold(block.condition)
                 if condition is FALSE:
@@ -166,7 +166,7 @@ class _Body:
         return replace(e, condition=condition, then=then, orelse=orelse)
 
     def _simple(self, e: Expression) -> Expression:
-        """Return a node whose parts are folded, simplified."""
+        """Simplify a node whose parts are folded."""
         value_of = self.folding.value_of
         match e:
             case expr.Not():
@@ -244,7 +244,7 @@ class _Body:
         return e
 
     def _call(self, e: expr.Call) -> Expression:
-        """Return its literal, or the call without arguments that are always the same."""
+        """Return the literal of a call, or the call without arguments that are always the same."""
         result = self.folding.results.get(e.function)
         if result is not None or not self.folding.strips:
             return e if result is None else result
@@ -291,7 +291,7 @@ class _Body:
 
 
 def _rebuilt(e: Expression, by_id: Mapping[int, Expression]) -> Expression:
-    """Return the node with other parts; the node itself if none of them changed."""
+    """Return the node with its parts replaced, by their ids; the node itself if no part changed."""
     if all(id(new) == old for old, new in by_id.items()):
         return e
     changes: dict[str, Any] = {}
@@ -350,20 +350,3 @@ def _quantifier(e: expr.Quantifier) -> Expression:
     if e.body is deciding and e.condition is not None:
         return e
     return replace(e, condition=None) if e.condition is TRUE else e
-
-
-def _used(block: Block) -> set[str]:
-    """Return the local names that a block reads."""
-    match block:
-        case Let():
-            return free_names(block.value) | _used(block.rest)
-        case Require():
-            return free_names(block.condition) | _used(block.rest)
-        case If():
-            return free_names(block.condition) | _used(block.then) | _used(block.orelse)
-        case Ret(value=StateView() as view):
-            return {name for e in view.fields.values() for name in free_names(e)}
-        case Ret():
-            assert not isinstance(block.value, StateView)
-            return free_names(block.value)
-    raise AssertionError(block)

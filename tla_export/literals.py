@@ -1,4 +1,4 @@
-"""Expressions that are one value, written in a word."""
+"""Literals: expressions with one constant value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ TRUE, FALSE = Constant(BOOL, True), Constant(BOOL, False)
 
 
 def is_empty(e: Expression) -> bool:
-    """Return whether it is the empty set or sequence."""
+    """Return whether an expression is the empty set or sequence."""
     return isinstance(e, expr.EmptySequence) or (isinstance(e, expr.SetLiteral) and not e.elements)
 
 
 def is_literal(e: Expression) -> bool:
-    """Return whether it is one value, written in a word."""
+    """Return whether an expression is a literal, or a record or vector of literals."""
     if isinstance(e, expr.Some | expr.Get):
         return is_literal(e.value)
     if isinstance(e, expr.VectorOf):

@@ -38,7 +38,7 @@ class Names:
         self.taken: set[str] = set()
 
     def keep(self, name: str) -> str:
-        """Reserve a name that other parts rely on: it cannot be changed, so UsageFault is raised if it is not free."""
+        """Reserve a name that other parts rely on; raise UsageFault if it is not free."""
         if identifier(name) != name or not is_free(name, self.taken):
             message = f"`{name}` cannot be a name in a TLA+ module: TLA+ has it already, or the model has it twice"
             raise UsageFault("tla-name", message, help="rename it in the model")
@@ -46,7 +46,7 @@ class Names:
         return name
 
     def new(self, requested: str) -> str:
-        """Reserve the wanted name, or a similar one that is still free."""
+        """Reserve the requested name, or a similar one that is free."""
         name = identifier(requested)
         while not is_free(name, self.taken):
             name += "_"

@@ -45,6 +45,11 @@ def render(doc: Doc, width: int) -> Lines:
     return doc.broken(width)
 
 
+def comment_lines(text: str) -> Lines:
+    """Return a text as lines of a TLA+ comment."""
+    return [f"\\* {line}".rstrip() for line in text.splitlines()]
+
+
 def indent(lines: Lines, by: int = INDENT) -> Lines:
     return [" " * by + line for line in lines]
 
@@ -60,7 +65,7 @@ def _joined(parts: Sequence[Doc], separator: str) -> str | None:
 
 
 class PlainText(Doc):
-    """Text that is never broken."""
+    """Text that stays on one line."""
 
     def __init__(self, text: str) -> None:
         self.flat: str = text

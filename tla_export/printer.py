@@ -56,7 +56,7 @@ from elrcheck.tla_export.type_sets import size_text, type_set
 # A local name may stand for an access that contains several names, such as `broker[b].log[k]`.
 WORD = re.compile(r"[A-Za-z_]\w*")
 OLD = "@"
-"""What an EXCEPT calls the entry that it changes."""
+"""The old value of an entry inside EXCEPT."""
 
 
 class ExpressionPrinter(BinderPrinter):
@@ -82,7 +82,7 @@ class ExpressionPrinter(BinderPrinter):
         return Bracketed("(", printed.doc, ")") if printed.prec < least else printed.doc
 
     def right_of_equality(self, e: Expression, scope: PrintScope) -> Doc:
-        """Print what a variable becomes: in parentheses if an operator would take the equality for its left side."""
+        """Print the new value of a variable: in parentheses if its operator binds no tighter than the equality."""
         printed = self.printed(e, scope)
         return Bracketed("(", printed.doc, ")") if IMPLIES <= printed.prec <= COMPARE else printed.doc
 
@@ -251,9 +251,7 @@ class ExpressionPrinter(BinderPrinter):
             ListItem(self.doc(part, scope), inline=self.doc(part, scope, AND + 1), comment=name)
             for part, name in zip(parts, names, strict=True)
         ]
-        if len(items) == 1:
-            return Printed(Bullets(operator, items), LOOSE)
-        return Printed(Bullets(operator, items), prec)
+        return Printed(Bullets(operator, items), LOOSE if len(items) == 1 else prec)
 
     def _not(self, e: Expression, scope: PrintScope) -> Printed:
         match e:
@@ -280,7 +278,7 @@ class ExpressionPrinter(BinderPrinter):
         return self._except(self.text(base, scope), heads)
 
     def _entry(self, e: expr.VectorPut, scope: PrintScope) -> Doc:
-        """Print what an entry becomes; TLA+ writes @ for what it was."""
+        """Print the new value of an entry, with @ for the old one."""
         match e.value:
             case expr.Arithmetic(left=expr.VectorGet(vector=e.vector, index=e.index) as old):
                 return self.doc(replace(e.value, left=expr.Variable(old.ty, OLD)), scope.bind(OLD, OLD))
@@ -312,7 +310,7 @@ class ExpressionPrinter(BinderPrinter):
         return changes
 
     def _spellings(self, e: Expression, scope: PrintScope) -> set[str]:
-        """Yield the spellings of an expression: as it is, and with the LET that it names expanded."""
+        """Return the spellings of an expression: as it is, and with the LET that it names expanded."""
         spellings = {self.text(e, scope, APPLY)}
         match e:
             case expr.Variable():
@@ -362,5 +360,5 @@ class ExpressionPrinter(BinderPrinter):
 
 
 def _updated(e: expr.Update | expr.VectorPut) -> Expression:
-    """Return the record or vector that an update changes."""
+    """Return the record or vector under an update."""
     return e.record if isinstance(e, expr.Update) else e.vector

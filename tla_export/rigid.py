@@ -13,45 +13,18 @@ TLC evaluates as a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from elrcheck.lang.expr import (
-    Call,
-    Count,
-    Expression,
-    First,
-    IfElse,
-    Implies,
-    Junction,
-    LetIn,
-    NamedConjunction,
-    Quantifier,
-    SequenceFilter,
-    StateVariable,
-    Total,
-    Variable,
-)
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expression
+from elrcheck.lang.ir import Fn, Let, Ret, StateView, blocks, fn_nodes
 from elrcheck.lang.tree import walk
-
-
-def block_lets(block: Block) -> Iterator[tuple[str, Expression]]:
-    """Yield the names that a block binds, with their values."""
-    match block:
-        case Let(name=name, value=value, rest=rest):
-            yield name, value
-            yield from block_lets(rest)
-        case Require(rest=rest):
-            yield from block_lets(rest)
-        case If(then=then, orelse=orelse):
-            yield from block_lets(then)
-            yield from block_lets(orelse)
 
 
 def lets_of(fn: Fn) -> dict[str, Expression]:
     """Return every LET of a function; local names are unique within a function."""
-    lets = dict(block_lets(fn.body))
-    lets.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, LetIn))
+    lets = {block.name: block.value for block in blocks(fn.body) if isinstance(block, Let)}
+    lets.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, expr.LetIn))
     return lets
 
 
@@ -72,7 +45,7 @@ class Rigidity:
         before = len(self._flexible)
         for fn in self.fns.values():
             for node in fn_nodes(fn):
-                if isinstance(node, Call):
+                if isinstance(node, expr.Call):
                     callee = self.fns[node.function]
                     for (param, _), argument in zip(callee.params, node.args, strict=True):
                         if not self.is_rigid(fn.name, argument):
@@ -83,11 +56,11 @@ class Rigidity:
         """Return whether an expression in the function `within` has the same value in every state."""
         for node in walk(e):
             match node:
-                case StateVariable():
+                case expr.StateVariable():
                     return False
-                case Call() if self.fns[node.function].states:
+                case expr.Call() if self.fns[node.function].states:
                     return False
-                case Variable() if not self._name_is_rigid(within, node.name):
+                case expr.Variable() if not self._name_is_rigid(within, node.name):
                     return False
         return True
 
@@ -100,11 +73,11 @@ class Rigidity:
 
 
 def _loose_elements(fn: Fn) -> set[str]:
-    """Return the bound names that are no quantified variables: a LAMBDA's parameter, or printed as an access."""
+    """Return the bound names that are not quantified variables: parameters of a LAMBDA, or printed as an access."""
     names = set()
     for node in fn_nodes(fn):
         match node:
-            case First() | SequenceFilter() | Total() | Count(over="seq"):
+            case expr.First() | expr.SequenceFilter() | expr.Total() | expr.Count(over="seq"):
                 names.add(node.variable.name)
     return names
 
@@ -118,34 +91,24 @@ class Branching:
 
     def branches(self, within: str, e: Expression) -> bool:
         match e:
-            case Junction(op="or") | Quantifier(op="any"):
+            case expr.Junction(op="or") | expr.Quantifier(op="any"):
                 return True
-            case Quantifier():  # TLC takes \A for a conjunction
+            case expr.Quantifier():  # TLC takes \A for a conjunction
                 return self.branches(within, e.body)
-            case Junction() | NamedConjunction():
+            case expr.Junction() | expr.NamedConjunction():
                 return any(self.branches(within, part) for part in e.parts)
-            case IfElse():
+            case expr.IfElse():
                 return self.branches(within, e.then) or self.branches(within, e.orelse)
-            case Implies():
+            case expr.Implies():
                 return self.branches(within, e.conclusion)
-            case LetIn():
+            case expr.LetIn():
                 return self.branches(within, e.body)
-            case Variable() if e.name in self._lets[within]:
+            case expr.Variable() if e.name in self._lets[within]:
                 return self.branches(within, self._lets[within][e.name])
-            case Call():
+            case expr.Call():
                 callee = self.fns[e.function]
-                inside = any(self.branches(callee.name, r) for r in _results(callee.body))
+                results = (block.value for block in blocks(callee.body) if isinstance(block, Ret))
+                inside = any(self.branches(callee.name, r) for r in results if not isinstance(r, StateView))
                 return inside or any(self.branches(within, a) for a in e.args if a.ty.kind == "bool")
             case _:
                 return False
-
-
-def _results(block: Block) -> Iterator[Expression]:
-    match block:
-        case Let(rest=rest) | Require(rest=rest):
-            yield from _results(rest)
-        case If(then=then, orelse=orelse):
-            yield from _results(then)
-            yield from _results(orelse)
-        case Ret(value=value) if not isinstance(value, StateView):
-            yield value

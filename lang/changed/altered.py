@@ -11,13 +11,11 @@ import ast
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from elrcheck.lang.compiler.frontend import Frontend
-from elrcheck.lang.expr import Call
-from elrcheck.lang.ir import Fn, fn_nodes
-from elrcheck.lang.load import Model
+from elrcheck.lang.ir import Fn, callees
+from elrcheck.lang.load import LISTS, Model
 from elrcheck.lang.source import recompiled
 
 OURS = "elrcheck"
@@ -46,15 +44,13 @@ def callers(model: Model) -> dict[str, set[str]]:
     """Return, for each function, the names of its callers, also of those that inline its body."""
     callers_of: dict[str, set[str]] = {}
     for fn in every(model).values():
-        called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
-        called |= {name for name in fn.source.__code__.co_names if name in model.fns}
-        called |= {name for name in _nested_names(fn.source) if name in model.fns}
+        called = {*callees(fn), *(name for name in _names(fn.source) if name in model.fns)}
         for name in called - {fn.name}:
             callers_of.setdefault(name, set()).add(fn.name)
     return callers_of
 
 
-def _nested_names(function: Callable[..., Any]) -> set[str]:
+def _names(function: Callable[..., Any]) -> set[str]:
     """Return the names that a function and its comprehensions use, which Python compiles as functions."""
     names: set[str] = set()
     todo = [function.__code__]
@@ -67,8 +63,8 @@ def _nested_names(function: Callable[..., Any]) -> set[str]:
 
 def every(model: Model) -> dict[str, Fn]:
     """Return all functions of a model by name."""
-    lists = (model.actions, model.always, model.sometimes, model.lemmas, model.leads_to)
-    return {**model.fns, **{fn.name: fn for fns in lists for fn in fns}, model.init.name: model.init}
+    listed = {fn.name: fn for kind in LISTS for fn in getattr(model, kind)}
+    return {**model.fns, **listed, model.init.name: model.init}
 
 
 def affected(model: Model, name: str, callers_of: dict[str, set[str]] | None = None) -> frozenset[str]:
@@ -103,20 +99,4 @@ def altered(
             if fn.name in dependents
         }
 
-    def now(fns: tuple[Fn, ...]) -> tuple[Fn, ...]:
-        return tuple(compiled.get(fn.name, fn) for fn in fns)
-
-    return (
-        replace(
-            model,
-            init=compiled.get(model.init.name, model.init),
-            bound=compiled.get(model.bound.name, model.bound),
-            actions=now(model.actions),
-            always=now(model.always),
-            sometimes=now(model.sometimes),
-            lemmas=now(model.lemmas),
-            leads_to=now(model.leads_to),
-            fns={**model.fns, **frontend.fns},
-        ),
-        changed,
-    )
+    return model.with_functions(lambda fn: compiled.get(fn.name, fn), {**model.fns, **frontend.fns}), changed

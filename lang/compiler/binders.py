@@ -5,26 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Literal, TypeAlias
 
+from elrcheck.lang import expr
 from elrcheck.lang.compiler.scope import Env
 from elrcheck.lang.compiler.whole_types import WHOLE_MAP, WholeTypes
-from elrcheck.lang.expr import (
-    Constant,
-    Count,
-    Domain,
-    Expression,
-    Extreme,
-    Filter,
-    First,
-    Image,
-    Junction,
-    Quantifier,
-    SequenceFilter,
-    Total,
-    Union,
-    Variable,
-    VectorOf,
-    WholeSort,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.source import placed
 from elrcheck.lang.tree import same
 from elrcheck.lang.types import INT, Ty, opt, set_of
@@ -54,7 +38,7 @@ class Binders(WholeTypes):
         element = generator.elt
         match name:
             case "all" | "any":
-                return Quantifier(**bounds, op=name, body=self.boolean(element, inner))
+                return expr.Quantifier(**bounds, op=name, body=self.boolean(element, inner))
             case "sum":
                 return self._sum(element, bounds, inner)
             case "min" | "max":
@@ -73,15 +57,15 @@ class Binders(WholeTypes):
         variable, domain, kind, begin = self._domain(name, loop.iter, env)
         inner = {**env, **self.named(loop.target, variable)}
         tests = tuple(self.boolean(test, inner) for test in loop.ifs)
-        condition = None if not tests else tests[0] if len(tests) == 1 else Junction("and", tests)
+        condition = None if not tests else tests[0] if len(tests) == 1 else expr.Junction("and", tests)
         bounds = {"variable": variable, "over": kind, "domain": domain, "condition": condition, "begin": begin}
         return bounds, inner
 
     def _sum(self, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
         if isinstance(element, ast.Constant) and element.value == 1:
             hi = bounds["domain"].ty.hi if bounds["over"] == "seq" else None
-            return Count(Ty("nat", "int", hi=hi), **bounds)
-        return Total(INT, **bounds, body=self.number(element, inner))
+            return expr.Count(Ty("nat", "int", hi=hi), **bounds)
+        return expr.Total(INT, **bounds, body=self.number(element, inner))
 
     def _extreme_of(
         self, op: Literal["min", "max"], element: ast.expr, default: ast.expr, bounds: Bounds, env: Env, inner: Env
@@ -97,24 +81,24 @@ class Binders(WholeTypes):
                 self.source.error(default, "default=None stands beside members and numbers that are never negative")
             ty = opt(ty)
         elif ty.kind != "member":
-            return Extreme(ty, **bounds, op=op, body=body, default=self.number(default, env))
-        return Extreme(
+            return expr.Extreme(ty, **bounds, op=op, body=body, default=self.number(default, env))
+        return expr.Extreme(
             ty, **bounds, op=op, body=self.coerce(body, ty, element), default=self.coerce(otherwise, ty, default)
         )
 
     def _set_of_those(self, element: ast.expr, bounds: Bounds, inner: Env, several: bool) -> Expression:
         collected, domain = self.part(element, inner), bounds["domain"]
         if several:
-            return Union(collected.ty, **bounds, body=collected)
+            return expr.Union(collected.ty, **bounds, body=collected)
         if same(collected, bounds["variable"]) and bounds["over"] == "set":
-            return Filter(domain.ty, **bounds)
-        return Image(set_of(collected.ty), **bounds, body=collected)
+            return expr.Filter(domain.ty, **bounds)
+        return expr.Image(set_of(collected.ty), **bounds, body=collected)
 
     def _first(self, node: ast.Call, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
         variable, domain, kind = bounds["variable"], bounds["domain"], bounds["over"]
         if not same(self.part(element, inner), variable):
             self.source.error(element, "next() only filters: next((x for x in X if condition), None)")
-        numbered = isinstance(domain, WholeSort) and variable.ty.kind in ("member", "nat")
+        numbered = isinstance(domain, expr.WholeSort) and variable.ty.kind in ("member", "nat")
         ordered = kind == "seq" or numbered or (kind == "range" and bounds["begin"] is None)
         if not ordered or len(node.args) != 2 or not _is_none(node.args[1]):
             self.source.error(
@@ -122,17 +106,17 @@ class Binders(WholeTypes):
                 "next((x for x in X if condition), None) takes the first of a sequence, a range or range(c.nodes)",
                 "of a set, min((x for x in X if condition), default=None) is the least",
             )
-        return First(variable.ty if variable.ty.kind == "opt" else opt(variable.ty), **bounds)
+        return expr.First(variable.ty if variable.ty.kind == "opt" else opt(variable.ty), **bounds)
 
     def _from_tuple(self, node: ast.Call, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
         body, domain = self.part(element, inner), bounds["domain"]
         if bounds["over"] == "seq" and same(body, bounds["variable"]):
-            return SequenceFilter(domain.ty, **bounds)
-        if not isinstance(domain, WholeSort) or bounds["condition"] is not None:
+            return expr.SequenceFilter(domain.ty, **bounds)
+        if not isinstance(domain, expr.WholeSort) or bounds["condition"] is not None:
             self.source.error(node, "tuple() builds a vector, tuple(.. for n in range(c.nodes)), or filters a sequence")
         if domain.ty.elem.kind != "member":
             self.source.error(node, f"one value for each {domain.ty.elem} is a map: {WHOLE_MAP}")
-        return VectorOf(Ty("vec", "vector", body.ty, index=domain.ty.elem), bounds["variable"], body)
+        return expr.VectorOf(Ty("vec", "vector", body.ty, index=domain.ty.elem), bounds["variable"], body)
 
     def _only(self, name: str, node: ast.Call) -> None:
         """Refuse arguments beside the comprehension that the function does not take."""
@@ -143,26 +127,28 @@ class Binders(WholeTypes):
 
     # ------------------------------------------------------------------------- domains
 
-    def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Expression | None]:
+    def _domain(
+        self, name: str, node: ast.expr, env: Env
+    ) -> tuple[expr.Variable, Expression, expr.Domain, Expression | None]:
         """Return the variable of a loop, its domain and the kind of it, and the begin of a range if it is not 0."""
         local = self.fresh(name)
         whole = self.whole_sort(node, env)
         if whole is not None:
-            return Variable(whole.ty.elem, local), whole, "set", None
+            return expr.Variable(whole.ty.elem, local), whole, "set", None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
             if node.keywords or len(node.args) not in (1, 2):
                 self.source.error(node, "write range(n), from 0 to n - 1, or range(m, n), from m to n - 1")
             domain = self.number(node.args[-1], env)
             begin = self.number(node.args[0], env) if len(node.args) == 2 else None
-            if isinstance(begin, Constant) and begin.value == 0:
+            if isinstance(begin, expr.Constant) and begin.value == 0:
                 begin = None
             ty = Ty("nat", "int", hi=domain.ty.hi) if begin is None else INT
-            return Variable(ty, local), domain, "range", begin
+            return expr.Variable(ty, local), domain, "range", begin
         domain = self.held(node, env)
         if domain.ty.kind == "set":
-            return Variable(domain.ty.elem, local), domain, "set", None
+            return expr.Variable(domain.ty.elem, local), domain, "set", None
         if domain.ty.kind == "seq":
-            return Variable(domain.ty.elem, local), domain, "seq", None
+            return expr.Variable(domain.ty.elem, local), domain, "seq", None
         help = "contents(bag) is what a bag has, every(c, T) all keys of a map" if domain.ty.is_map else ""
         self.source.error(node, f"iterate over a set, a sequence or range(n), not over {domain.ty}", help)
 

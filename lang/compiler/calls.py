@@ -8,26 +8,10 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from elrcheck.lang import expr
 from elrcheck.lang.compiler.binders import BINDERS, Binders, plain_generator
 from elrcheck.lang.compiler.scope import Env, Value
-from elrcheck.lang.expr import (
-    Arithmetic,
-    Call,
-    Cardinality,
-    Compare,
-    ConfigField,
-    Elements,
-    Expression,
-    Field,
-    Implies,
-    Length,
-    NamedConjunction,
-    RecordExpr,
-    SetLiteral,
-    SortList,
-    Update,
-    VectorPut,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import dispatch_of, error_in_field, near
@@ -70,20 +54,14 @@ class Calls(Binders):
         offered = [n for n, v in self.globals.items() if hasattr(v, "__elr_role__")]
         return near(name, [*BINDERS, *self.built_in, *offered])
 
-    def _taken(self, node: ast.Call, count: int, usage: str) -> list[ast.expr]:
-        """Return the arguments of a built-in function that takes exactly this number of them, by position."""
-        if node.keywords or len(node.args) != count:
-            self.source.error(node, f"write {usage}")
-        return node.args
-
     # ------------------------------------------------------------------------- builtins
 
     def _len(self, node: ast.Call, env: Env) -> Expression:
-        arg = self.held(self._taken(node, 1, "len(set or sequence)")[0], env)
+        arg = self.held(self.taken(node, 1, "len(set or sequence)")[0], env)
         if arg.ty.kind == "set":
-            return Cardinality(arg)
+            return expr.Cardinality(arg)
         if arg.ty.kind == "seq":
-            return Length(Ty("nat", "int", hi=arg.ty.hi), arg)
+            return expr.Length(Ty("nat", "int", hi=arg.ty.hi), arg)
         self.source.error(node, f"len() of {arg.ty}")
 
     def _extreme(self, op: Literal["min", "max"], node: ast.Call, env: Env) -> Expression:
@@ -93,28 +71,22 @@ class Calls(Binders):
             self.source.error(node, f"{op}() takes numbers, or a set, a sequence or a comprehension with default=")
         first, *others = (self.number(number, env) for number in node.args)
         for other in others:
-            first = Arithmetic(op, first, other)
+            first = expr.Arithmetic(op, first, other)
         return first
 
-    def _min(self, node: ast.Call, env: Env) -> Expression:
-        return self._extreme("min", node, env)
-
-    def _max(self, node: ast.Call, env: Env) -> Expression:
-        return self._extreme("max", node, env)
-
     def _implies(self, node: ast.Call, env: Env) -> Expression:
-        premise, conclusion = self._taken(node, 2, "implies(premise, conclusion)")
-        return Implies(self.boolean(premise, env), self.boolean(conclusion, env))
+        premise, conclusion = self.taken(node, 2, "implies(premise, conclusion)")
+        return expr.Implies(self.boolean(premise, env), self.boolean(conclusion, env))
 
     def _conj(self, node: ast.Call, env: Env) -> Expression:
         if node.args or any(k.arg is None for k in node.keywords):
             self.source.error(node, "name every conjunct: conj(name=condition, ...)")
         parts = tuple(self.boolean(k.value, env) for k in node.keywords)
-        return NamedConjunction(tuple(str(k.arg) for k in node.keywords), parts)
+        return expr.NamedConjunction(tuple(str(k.arg) for k in node.keywords), parts)
 
     def _within(self, node: ast.Call, env: Env) -> Expression:
         """Compile a conjunction of one comparison for each field of the record, named by the field."""
-        used, limits = (self.part(a, env) for a in self._taken(node, 2, "within(record, c)"))
+        used, limits = (self.part(a, env) for a in self.taken(node, 2, "within(record, c)"))
         if used.ty.kind != "record" or limits.ty.kind != "config":
             self.source.error(node, f"within() compares a record with the configuration, not {used.ty}")
         fields = limits.ty.fields
@@ -123,14 +95,15 @@ class Calls(Binders):
                 message = f"there is no field of this name in {limits.ty}"
                 raise error_in_field(used.ty.cls, name, message, f"declare it in {limits.ty}, with a default")
         parts = tuple(
-            Compare("le", Field(ty, used, name), ConfigField(fields[name], name)) for name, ty in used.ty.fields.items()
+            expr.Compare("le", expr.Field(ty, used, name), expr.ConfigField(fields[name], name))
+            for name, ty in used.ty.fields.items()
         )
-        return NamedConjunction(tuple(used.ty.fields), parts)
+        return expr.NamedConjunction(tuple(used.ty.fields), parts)
 
     def _frozenset(self, node: ast.Call, env: Env) -> Expression:
         if not node.args and not node.keywords:
-            return SetLiteral(self.set_of_what(), ())
-        written = self._taken(node, 1, "frozenset({x}), frozenset(range(c.nodes)), or of a set or a sequence")[0]
+            return expr.SetLiteral(self.set_of_what(), ())
+        written = self.taken(node, 1, "frozenset({x}), frozenset(range(c.nodes)), or of a set or a sequence")[0]
         whole = self.whole_sort(written, env)
         if whole is not None:
             return whole
@@ -138,38 +111,26 @@ class Calls(Binders):
         if arg.ty.kind == "set":
             return arg
         if arg.ty.kind == "seq" and is_finite(arg.ty.elem):
-            return Elements(set_of(arg.ty.elem), arg)
+            return expr.Elements(set_of(arg.ty.elem), arg)
         self.source.error(node, f"frozenset() of {arg.ty}")
 
     def _tuple(self, node: ast.Call, env: Env) -> Expression:
         whole = self.whole_sort(node.args[0], env) if len(node.args) == 1 else None
         if whole is None or whole.ty.elem.kind != "member":
             self.source.error(node, "tuple(range(c.nodes)) is the list of all members of a sort in order")
-        return SortList(Ty("seq", "Seq", whole.ty.elem, hi=whole.ty.elem.size))
+        return expr.SortList(Ty("seq", "Seq", whole.ty.elem, hi=whole.ty.elem.size))
 
     def _put(self, node: ast.Call, env: Env) -> Expression:
-        arguments = self._taken(node, 3, "put(vector, index, value)")
+        arguments = self.taken(node, 3, "put(vector, index, value)")
         vector, index, value = (self.part(a, env) for a in arguments)
         if vector.ty.kind != "vec":
             self.source.error(node.args[0], f"put() changes a vector or a map, this is {vector.ty}")
         where = self.coerce(index, vector.ty.keys, node.args[1])
-        return VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
+        return expr.VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
 
     def _every_value(self, node: ast.Call, env: Env) -> Expression:
         help = "frozenset(every(c, T)) is the set of all"
         self.source.error(node, "every(c, T) stands behind 'in', in a comprehension or a quantifier", help)
-
-    def _add(self, node: ast.Call, env: Env) -> Expression:
-        return self.copies_changed("add", node, env)
-
-    def _remove(self, node: ast.Call, env: Env) -> Expression:
-        return self.copies_changed("sub", node, env)
-
-    def _contents(self, node: ast.Call, env: Env) -> Expression:
-        return self.contents(node, env)
-
-    def _map(self, node: ast.Call, env: Env) -> Expression:
-        return self.map_made(node, env)
 
     def _replace(self, node: ast.Call, env: Env) -> Value:
         if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
@@ -190,7 +151,7 @@ class Calls(Binders):
             str(k.arg): self.coerce(self.ex(k.value, env), self._field(k, field_types, str(base.ty)), k.value)
             for k in node.keywords
         }
-        return Update(base.ty, base, tuple(changed), tuple(changed.values()))
+        return expr.Update(base.ty, base, tuple(changed), tuple(changed.values()))
 
     def _field(self, keyword: ast.keyword, field_types: dict[str, Ty], what: str) -> Ty:
         if keyword.arg not in field_types:
@@ -219,13 +180,13 @@ class Calls(Binders):
         }
         if ty.kind == "state":
             return StateView("now", values, False)
-        return RecordExpr(ty, tuple(values), tuple(values.values()))
+        return expr.RecordExpr(ty, tuple(values), tuple(values.values()))
 
     def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
         """Return the operator that a function with `@dispatch` chooses for the record in this call."""
         choice = dispatch_of(target)
         usage = f"{target.__name__}(..) with {choice.count} positional arguments"
-        argument = self._taken(node, choice.count, usage)[choice.position]
+        argument = self.taken(node, choice.count, usage)[choice.position]
         ty = self.part(argument, env).ty
         operator = choice.operator(ty.cls if ty.kind == "record" else None)
         if operator is None:
@@ -257,7 +218,7 @@ class Calls(Binders):
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
         if makes_state:
             return self.state_made(node, fn, views, values)
-        return Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
+        return expr.Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
     def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
         """Compile a call of an operator that returns a state; a single expression, such as a query, refuses it."""
@@ -265,8 +226,8 @@ class Calls(Binders):
 
     built_in: ClassVar[dict[str, Builtin]] = {
         "len": _len,
-        "min": _min,
-        "max": _max,
+        "min": lambda self, node, env: self._extreme("min", node, env),
+        "max": lambda self, node, env: self._extreme("max", node, env),
         "implies": _implies,
         "conj": _conj,
         "within": _within,
@@ -274,9 +235,9 @@ class Calls(Binders):
         "tuple": _tuple,
         "put": _put,
         "replace": _replace,
-        "Map": _map,
-        "add": _add,
-        "remove": _remove,
-        "contents": _contents,
+        "Map": Binders.map_made,
+        "add": lambda self, node, env: self.copies_changed("add", node, env),
+        "remove": lambda self, node, env: self.copies_changed("sub", node, env),
+        "contents": Binders.contents,
         "every": _every_value,
     }

@@ -11,49 +11,18 @@ import enum
 from collections.abc import Mapping
 from typing import NoReturn, TypeVar
 
+from elrcheck.lang import expr
 from elrcheck.lang.compiler.calls import Calls
 from elrcheck.lang.compiler.scope import Env, Value, fits
-from elrcheck.lang.expr import (
-    AppendExpr,
-    Arithmetic,
-    Compare,
-    Concatenation,
-    ConfigField,
-    Constant,
-    Elements,
-    EmptySequence,
-    EnumMember,
-    Equal,
-    Expression,
-    Field,
-    Get,
-    IsNone,
-    Junction,
-    Length,
-    MemberExpr,
-    NoneLiteral,
-    Not,
-    Operator,
-    Order,
-    Prefix,
-    RecordExpr,
-    SequenceGet,
-    SetLiteral,
-    SetOperation,
-    SetOperator,
-    Subset,
-    Suffix,
-    VectorGet,
-    WholeSort,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import StateView
 from elrcheck.lang.source import near
 from elrcheck.lang.types import INT, NONE, Ty, is_finite, is_number, pair, record_fields, set_of, type_of, whole_sort
 
 T = TypeVar("T")
-ORDERS: dict[str, Order] = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
-OPERATORS: dict[str, Operator] = {"Add": "add", "Sub": "sub", "FloorDiv": "div", "Mod": "mod"}
-SET_OPERATORS: dict[str, SetOperator] = {"BitOr": "union", "BitAnd": "inter", "Sub": "diff"}
+ORDERS: dict[str, expr.Order] = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
+OPERATORS: dict[str, expr.Operator] = {"Add": "add", "Sub": "sub", "FloorDiv": "div", "Mod": "mod"}
+SET_OPERATORS: dict[str, expr.SetOperator] = {"BitOr": "union", "BitAnd": "inter", "Sub": "diff"}
 # Kind of Python expression that the language does not have -> its name, and what to write instead.
 FOREIGN = {
     "ListComp": ("a list", "tuple(x for n in range(c.nodes)) is a vector, tuple(x for x in sequence if ..) filters"),
@@ -81,18 +50,18 @@ class Expressions(Calls):
             case ast.Attribute():
                 return self._attribute(node, env)
             case ast.Constant():
-                return NoneLiteral(NONE) if node.value is None else self.value(node.value, node)
+                return expr.NoneLiteral(NONE) if node.value is None else self.value(node.value, node)
             case ast.Compare():
                 return self._comparisons(node, env)
             case ast.BoolOp():
                 parts = tuple(self.boolean(value, env) for value in node.values)
-                return Junction("and" if isinstance(node.op, ast.And) else "or", parts)
+                return expr.Junction("and" if isinstance(node.op, ast.And) else "or", parts)
             case ast.UnaryOp(op=ast.Not()):
-                return Not(self.boolean(node.operand, env))
+                return expr.Not(self.boolean(node.operand, env))
             case ast.UnaryOp(op=ast.USub()):
                 number = self.number(node.operand, env)
-                negative = isinstance(number, Constant) and Constant(INT, -number.value)
-                return negative or Arithmetic("sub", Constant(INT, 0), number)
+                negative = isinstance(number, expr.Constant) and expr.Constant(INT, -number.value)
+                return negative or expr.Arithmetic("sub", expr.Constant(INT, 0), number)
             case ast.UnaryOp():
                 self.source.error(node, "the unary operators of the language are 'not' and '-'")
             case ast.BinOp():
@@ -105,13 +74,13 @@ class Expressions(Calls):
             case ast.Set():
                 return self._set_display(node, env)
             case ast.Tuple(elts=[]):
-                return EmptySequence(Ty("seq", "Seq", INT, hi=0))
+                return expr.EmptySequence(Ty("seq", "Seq", INT, hi=0))
             case ast.Tuple(elts=[ast.Starred(value=sequence), element]):
                 return self._append(self.part(sequence, env), element, env, node)
             case ast.Tuple(elts=[first, second, *more]) if not any(isinstance(e, ast.Starred) for e in node.elts):
                 parts = tuple(self.part(e, env) for e in (first, second, *more))
                 names = tuple(map(str, range(len(parts))))
-                return RecordExpr(pair(*(part.ty for part in parts)), names, parts)
+                return expr.RecordExpr(pair(*(part.ty for part in parts)), names, parts)
             case ast.Tuple():
                 self.source.error(node, "a tuple is a pair (a, b), (), log + (entry,) or (*log, entry)")
             case _:
@@ -123,7 +92,7 @@ class Expressions(Calls):
         elements = [self.part(e, env) for e in node.elts]
         typed = next((e.ty for e in elements if e.ty != INT), self.set_of_what().arg or INT)
         ty = INT if typed.kind == "none" else typed.present
-        return SetLiteral(
+        return expr.SetLiteral(
             set_of(ty), tuple(self.coerce(e, ty, where) for e, where in zip(elements, node.elts, strict=True))
         )
 
@@ -144,24 +113,24 @@ class Expressions(Calls):
                 if node.attr not in cls.__members__:
                     message = f"{cls.__name__} has no member '{node.attr}'"
                     self.source.error(node, message, near(node.attr, cls.__members__))
-                return EnumMember(type_of(cls), node.attr)
+                return expr.EnumMember(type_of(cls), node.attr)
         base = self.ex(node.value, env)
         if isinstance(base, StateView):
             return self._member(node, base.fields, "the state")
         if base.ty.kind == "config":
             whole = whole_sort(self.functions.config, node.attr)
             if whole is not None:
-                return WholeSort(whole)
+                return expr.WholeSort(whole)
             fields = record_fields(self.functions.config)
             if node.attr not in fields:
                 self._no_knob(node, list(fields))
-            return ConfigField(fields[node.attr], node.attr)
+            return expr.ConfigField(fields[node.attr], node.attr)
         if base.ty.kind == "opt" and base.ty.elem.kind == "record":
-            base = Get(base.ty.elem, base)
+            base = expr.Get(base.ty.elem, base)
         if base.ty.kind != "record" or base.ty.is_pair:
             self.source.error(node, f"{base.ty} has no fields")
         ty = self._member(node, base.ty.fields, str(base.ty))
-        return Field(ty, base, node.attr)
+        return expr.Field(ty, base, node.attr)
 
     def _no_knob(self, node: ast.Attribute, fields: list[str]) -> NoReturn:
         config = self.functions.config
@@ -184,17 +153,17 @@ class Expressions(Calls):
             return self._slice(base, node, node.slice, env)
         if base.ty.kind == "vec":
             index = self.part(node.slice, env)
-            exact = isinstance(index, Constant | RecordExpr | SetLiteral) or base.ty.keys.kind == "opt"
+            exact = isinstance(index, expr.Constant | expr.RecordExpr | expr.SetLiteral) or base.ty.keys.kind == "opt"
             if not exact and not fits(index.ty.present, base.ty.keys):
                 self.source.error(node.slice, f"{base.ty} is indexed by a {base.ty.keys}, not by {index.ty}")
-            return VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
+            return expr.VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
         if base.ty.is_pair:
             number = node.slice.value if isinstance(node.slice, ast.Constant) else None
             if not isinstance(number, int) or not 0 <= number < len(base.ty.parts):
                 self.source.error(node, f"a part of {base.ty} is [0] to [{len(base.ty.parts) - 1}]")
-            return Field(base.ty.parts[number], base, str(number))
+            return expr.Field(base.ty.parts[number], base, str(number))
         if base.ty.kind == "seq":
-            return SequenceGet(base.ty.elem, base, self.number(node.slice, env))
+            return expr.SequenceGet(base.ty.elem, base, self.number(node.slice, env))
         self.source.error(node, f"{base.ty} cannot be indexed")
 
     def _slice(self, base: Expression, node: ast.Subscript, part: ast.Slice, env: Env) -> Expression:
@@ -202,9 +171,9 @@ class Expressions(Calls):
         if base.ty.kind == "seq" and part.step is None:
             match part.lower, part.upper:
                 case None, ast.expr() as end:
-                    return Prefix(base.ty, base, self.number(end, env))
+                    return expr.Prefix(base.ty, base, self.number(end, env))
                 case ast.expr() as begin, None:
-                    return Suffix(base.ty, base, self.number(begin, env))
+                    return expr.Suffix(base.ty, base, self.number(begin, env))
         self.source.error(node, "a slice is a prefix of a sequence, log[:n], or what is left without one, log[n:]")
 
     # ------------------------------------------------------------------------- operators
@@ -214,7 +183,7 @@ class Expressions(Calls):
         for operator, right in zip(node.ops, node.comparators, strict=True):
             parts.append(self._compare(type(operator).__name__, left, right, env, node))
             left = right
-        return parts[0] if len(parts) == 1 else Junction("and", tuple(parts))
+        return parts[0] if len(parts) == 1 else expr.Junction("and", tuple(parts))
 
     def _compare(self, operator: str, ln: ast.expr, rn: ast.expr, env: Env, node: ast.AST) -> Expression:
         if operator in ("In", "NotIn"):
@@ -222,33 +191,35 @@ class Expressions(Calls):
             if isinstance(rn, ast.Tuple) and rn.elts:
                 left = self.part(ln, env)
                 equal = tuple(self._equality(left, self.part(each, env), node) for each in rn.elts)
-                one_of = equal[0] if len(equal) == 1 else Junction("or", equal)
-                return one_of if operator == "In" else Not(one_of)
+                one_of = equal[0] if len(equal) == 1 else expr.Junction("or", equal)
+                return one_of if operator == "In" else expr.Not(one_of)
             left, right = self.part(ln, env), whole or self.held(rn, env)
             if right.ty.kind == "seq" and is_finite(right.ty.elem):
-                right = Elements(set_of(right.ty.elem), right)
+                right = expr.Elements(set_of(right.ty.elem), right)
             if right.ty.kind != "set":
                 help = "of a bag, write bag[m] > 0" if right.ty.is_map else ""
                 self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}", help)
             own = left.ty if right.ty.elem.kind == "opt" else left.ty.present
-            if isinstance(left, Constant | RecordExpr) or right.ty.elem.kind == "opt":
+            if isinstance(left, expr.Constant | expr.RecordExpr) or right.ty.elem.kind == "opt":
                 left = self.coerce(left, right.ty.elem, node)
-            elif isinstance(right, SetLiteral):
+            elif isinstance(right, expr.SetLiteral):
                 right = self.coerce(right, set_of(own), node)
             elif not fits(own, right.ty.elem):
                 self.source.error(node, f"a {right.ty} has no {left.ty}")
-            member: Expression = MemberExpr(left, right)
+            member: Expression = expr.MemberExpr(left, right)
             if left.ty.flagged and right.ty.elem.kind != "opt":
-                member = Junction("and", (Not(IsNone(left)), MemberExpr(Get(own, left), right)))
-            return member if operator == "In" else Not(member)
+                member = expr.Junction(
+                    "and", (expr.Not(expr.IsNone(left)), expr.MemberExpr(expr.Get(own, left), right))
+                )
+            return member if operator == "In" else expr.Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
             equality = self._equality(self.part(ln, env), self.part(rn, env), node)
-            return equality if operator in ("Is", "Eq") else Not(equality)
+            return equality if operator in ("Is", "Eq") else expr.Not(equality)
         left, right = self.held(ln, env), self.held(rn, env)
         if left.ty.kind == "set" and right.ty.kind == "set" and operator in ("LtE", "GtE"):
             left, right = self.alike(left, right, node)
-            return Subset(left, right) if operator == "LtE" else Subset(right, left)
-        return Compare(ORDERS[operator], self.number(ln, env), self.number(rn, env))
+            return expr.Subset(left, right) if operator == "LtE" else expr.Subset(right, left)
+        return expr.Compare(ORDERS[operator], self.number(ln, env), self.number(rn, env))
 
     def _equality(self, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if left.ty.kind == "none":
@@ -256,29 +227,29 @@ class Expressions(Calls):
         if right.ty.kind == "none":
             if left.ty.kind != "opt":
                 self.source.error(node, f"{left.ty} is never None")
-            return IsNone(left)
-        if isinstance(left, EmptySequence) or isinstance(right, EmptySequence):
-            other = right if isinstance(left, EmptySequence) else left
-            return Equal(Length(INT, other), Constant(INT, 0))
+            return expr.IsNone(left)
+        if isinstance(left, expr.EmptySequence) or isinstance(right, expr.EmptySequence):
+            other = right if isinstance(left, expr.EmptySequence) else left
+            return expr.Equal(expr.Length(INT, other), expr.Constant(INT, 0))
         if left.ty.kind == "opt" or right.ty.kind == "opt":
             ty = left.ty if left.ty.kind == "opt" else right.ty
-            return Equal(self.coerce(left, ty, node), self.coerce(right, ty, node))
+            return expr.Equal(self.coerce(left, ty, node), self.coerce(right, ty, node))
         if left.ty.kind == right.ty.kind == "set" or (left.ty.is_pair and right.ty.is_pair):
             left, right = self.alike(left, right, node)
-        elif (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
+        elif (left.ty.kind == "member" and isinstance(right, expr.Constant)) or isinstance(right, expr.SetLiteral):
             right = self.coerce(right, left.ty, node)
         elif left.ty.kind == right.ty.kind == "vec" and left.ty.keys == right.ty.keys:
             left, right = self.alike(left, right, node)
-        elif isinstance(left, SetLiteral) or (isinstance(left, Constant) and right.ty.kind == "member"):
+        elif isinstance(left, expr.SetLiteral) or (isinstance(left, expr.Constant) and right.ty.kind == "member"):
             left = self.coerce(left, right.ty, node)
         if not fits(left.ty, right.ty) and not fits(right.ty, left.ty):
             self.source.error(node, f"{left.ty} and {right.ty} can never be equal")
-        return Equal(left, right)
+        return expr.Equal(left, right)
 
     def _append(self, sequence: Expression, element: ast.expr, env: Env, node: ast.AST) -> Expression:
         if sequence.ty.kind != "seq":
             self.source.error(node, f"an element is added to a sequence, this is {sequence.ty}")
-        return AppendExpr(sequence.ty, sequence, self.coerce(self.ex(element, env), sequence.ty.elem, element))
+        return expr.AppendExpr(sequence.ty, sequence, self.coerce(self.ex(element, env), sequence.ty.elem, element))
 
     def _binary(self, node: ast.BinOp, env: Env) -> Expression:
         left = self.held(node.left, env)
@@ -286,7 +257,7 @@ class Expressions(Calls):
         if left.ty.kind == "seq" and operator == "Add":
             if not isinstance(node.right, ast.Tuple):
                 more = self.coerce(self.part(node.right, env), left.ty, node.right)
-                return Concatenation(left.ty, left, more)
+                return expr.Concatenation(left.ty, left, more)
             if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
             return self._append(left, node.right.elts[0], env, node)
@@ -296,17 +267,17 @@ class Expressions(Calls):
                 self.source.error(node.left, "write frozenset({x}): a plain set on the left gives a mutable set")
             if operator in SET_OPERATORS:
                 left, right = self.alike(left, right, node)
-                return SetOperation(left.ty, SET_OPERATORS[operator], left, right)
+                return expr.SetOperation(left.ty, SET_OPERATORS[operator], left, right)
         if is_number(left.ty.present) and is_number(right.ty.present) and operator in OPERATORS:
             if operator in ("FloorDiv", "Mod"):
                 self._divisor(right, node.right)
-            return Arithmetic(OPERATORS[operator], self.number(node.left, env), self.number(node.right, env))
+            return expr.Arithmetic(OPERATORS[operator], self.number(node.left, env), self.number(node.right, env))
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
         operators = "numbers have +, -, // and %, sets | & and -, sequences + (one element at the end)"
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)
 
     def _divisor(self, e: Expression, node: ast.AST) -> None:
         """Require a divisor that is positive in every state, so that division means the same in every reading."""
-        if not (isinstance(e, ConfigField) or (isinstance(e, Constant) and e.value > 0)):
+        if not (isinstance(e, expr.ConfigField) or (isinstance(e, expr.Constant) and e.value > 0)):
             message = "a divisor is a positive number or a field of the configuration"
             self.source.error(node, message, "write n % 3, n // c.slots; of several divisors, choose one with if")

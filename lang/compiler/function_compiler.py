@@ -11,10 +11,11 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from elrcheck.lang import expr
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.match_statements import Matching
 from elrcheck.lang.compiler.scope import Env, FunctionSource, Value
-from elrcheck.lang.expr import Expression, Image, LetIn, Moment, Union, Variable, WholeConfig
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes, state_view
 from elrcheck.lang.marks import mistake_in
@@ -93,7 +94,7 @@ class FunctionCompiler(Expressions):
             case Let(name=name, value=value, rest=rest):
                 view = self._state_of(rest)
                 fields = {
-                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e for f, e in view.fields.items()
+                    f: expr.LetIn(e.ty, name, value, e) if name in free_names(e) else e for f, e in view.fields.items()
                 }
                 return StateView(view.moment, fields, False)
             case If(condition=condition, then=then, orelse=orelse):
@@ -128,7 +129,7 @@ class FunctionCompiler(Expressions):
         self.used = {name for name, _ in fn.params}
         fn.body = self._block(self._statements(), self.env, fn)
         for e in fn_nodes(fn):
-            if isinstance(e, Image | Union) and not is_finite(e.ty) and e.node is not None:
+            if isinstance(e, expr.Image | expr.Union) and not is_finite(e.ty) and e.node is not None:
                 message = f"a set of {e.ty.elem}: only types with finitely many values have sets"
                 self.source.error(e.node, message, "give it a name with a type: xs: frozenset[Round] = frozenset(..)")
 
@@ -187,8 +188,8 @@ class FunctionCompiler(Expressions):
             self.source.error(node, error.message, error.help)
         return ty
 
-    def _config(self) -> WholeConfig:
-        return WholeConfig(type_of(self.functions.config))
+    def _config(self) -> expr.WholeConfig:
+        return expr.WholeConfig(type_of(self.functions.config))
 
     def _parameter(self, fn: Fn, arg: ast.arg, hint: object) -> None:
         env = self.env
@@ -198,11 +199,11 @@ class FunctionCompiler(Expressions):
             env[arg.arg] = self._config()
         elif ty.kind == "state":
             fn.states.append(arg.arg)
-            moment: Moment = "next" if len(fn.states) == 2 else "now"
+            moment: expr.Moment = "next" if len(fn.states) == 2 else "now"
             env[arg.arg] = state_view(moment, self.functions.state_fields)
         else:
             fn.params.append((arg.arg, ty))
-            env[arg.arg] = Variable(ty, arg.arg)
+            env[arg.arg] = expr.Variable(ty, arg.arg)
 
     # ------------------------------------------------------------------------- statements
 
@@ -221,7 +222,7 @@ class FunctionCompiler(Expressions):
             case ast.Assign(targets=[ast.Tuple() as target], value=value):
                 parts = self.part(value, env)
                 local = self.fresh("both")
-                names = self.named(target, Variable(parts.ty, local))
+                names = self.named(target, expr.Variable(parts.ty, local))
                 return Let(local, parts, self._block(rest, {**env, **names}, fn))
             case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
                 want = self._annotation(annotation)
@@ -308,7 +309,7 @@ class FunctionCompiler(Expressions):
                         continue
                     local = self.fresh(name)
                     binds.append((local, compiled))
-                    env[name] = Variable(compiled.ty, local)
+                    env[name] = expr.Variable(compiled.ty, local)
                 case ast.If():
                     names += self._joined(statement, env)
                 case ast.Match():
@@ -320,10 +321,10 @@ class FunctionCompiler(Expressions):
             if isinstance(value_, StateView):
                 continue
             for local, compiled in reversed(binds):
-                if isinstance(value_, Variable) and value_.name == local:
+                if isinstance(value_, expr.Variable) and value_.name == local:
                     value_ = compiled
                 elif local in free_names(value_):
-                    value_ = LetIn(value_.ty, local, compiled, value_)
+                    value_ = expr.LetIn(value_.ty, local, compiled, value_)
             env[name] = value_
         return names
 
@@ -342,7 +343,7 @@ class FunctionCompiler(Expressions):
             env[name] = value
             return then(env)
         local = self.fresh(name)
-        env[name] = Variable(value.ty, local)
+        env[name] = expr.Variable(value.ty, local)
         return Let(local, value, then(env))
 
 

@@ -12,22 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-from elrcheck.lang.expr import (
-    Constant,
-    EmptySequence,
-    EnumMember,
-    Expression,
-    Field,
-    Get,
-    IfElse,
-    Image,
-    NoneLiteral,
-    RecordExpr,
-    SetLiteral,
-    Some,
-    Union,
-    VectorOf,
-)
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.tree import same
 from elrcheck.lang.types import BOOL, INT, NONE, Ty, is_finite, is_number, opt, set_of, type_of
@@ -102,7 +88,7 @@ class Scope:
     def held(self, node: ast.expr, env: Env) -> Expression:
         """Compile an expression; an optional set or record becomes its element."""
         e = self.part(node, env)
-        return Get(e.ty.elem, e) if e.ty.kind == "opt" and e.ty.elem.kind in ("set", "record") else e
+        return expr.Get(e.ty.elem, e) if e.ty.kind == "opt" and e.ty.elem.kind in ("set", "record") else e
 
     def named(self, target: ast.expr, value: Expression) -> Env:
         """Return the names that an assignment or a 'for' binds to a value, or to the parts of a pair."""
@@ -110,7 +96,7 @@ class Scope:
             case ast.Name(id=name):
                 return {name: value}
             case ast.Tuple(elts=elts) if value.ty.is_pair and len(elts) == len(value.ty.parts):
-                parts = [Field(ty, value, field) for field, ty in value.ty.fields.items()]
+                parts = [expr.Field(ty, value, field) for field, ty in value.ty.fields.items()]
                 inner = [self.named(part, e) for part, e in zip(elts, parts, strict=True)]
                 return {name: e for names in inner for name, e in names.items()}
         self.source.error(target, f"{ast.unparse(target)} cannot name {value.ty}", "a name, or a name for each part")
@@ -120,7 +106,7 @@ class Scope:
         if isinstance(compiled, StateView) or not is_number(compiled.ty.present):
             what = "the state" if isinstance(compiled, StateView) else str(compiled.ty)
             self.source.error(node, f"a number is expected, this is {what}")
-        return Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
+        return expr.Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
 
     def coerce(self, value: Value, ty: Ty, node: ast.AST) -> Expression:
         """Convert an expression to the required type, or raise an error."""
@@ -128,29 +114,29 @@ class Scope:
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":
             if value.ty.kind == "none":
-                return NoneLiteral(ty, line=value.line)
+                return expr.NoneLiteral(ty, line=value.line)
             if value.ty.kind != "opt":
-                return Some(ty, self.coerce(value, ty.elem, node), line=value.line)
+                return expr.Some(ty, self.coerce(value, ty.elem, node), line=value.line)
         if value.ty.kind == "opt" and fits(value.ty.elem, ty):
-            return Get(ty, value, line=value.line)
-        if isinstance(value, Constant) and (value.ty.kind, ty.kind) in (("nat", "member"), ("member", "nat")):
-            return Constant(ty, value.value)
-        if ty.kind == "seq" and isinstance(value, EmptySequence):
-            return EmptySequence(ty)
-        if ty.kind == "set" and isinstance(value, SetLiteral) and not fits(value.ty, ty):
-            return SetLiteral(ty, tuple(self.coerce(e, ty.elem, node) for e in value.elements), line=value.line)
-        if isinstance(value, Image) and ty.kind == "set" and not is_finite(value.ty):
+            return expr.Get(ty, value, line=value.line)
+        if isinstance(value, expr.Constant) and (value.ty.kind, ty.kind) in (("nat", "member"), ("member", "nat")):
+            return expr.Constant(ty, value.value)
+        if ty.kind == "seq" and isinstance(value, expr.EmptySequence):
+            return expr.EmptySequence(ty)
+        if ty.kind == "set" and isinstance(value, expr.SetLiteral) and not fits(value.ty, ty):
+            return expr.SetLiteral(ty, tuple(self.coerce(e, ty.elem, node) for e in value.elements), line=value.line)
+        if isinstance(value, expr.Image) and ty.kind == "set" and not is_finite(value.ty):
             return replace(value, ty=ty, body=self.coerce(value.body, ty.elem, node))
-        if isinstance(value, Union) and ty.kind == "set" and not is_finite(value.ty):
+        if isinstance(value, expr.Union) and ty.kind == "set" and not is_finite(value.ty):
             return replace(value, ty=ty, body=self.coerce(value.body, ty, node))
-        if isinstance(value, VectorOf) and ty.kind == "vec" and value.ty.keys == ty.keys:
-            return VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
-        if isinstance(value, RecordExpr) and ty.is_pair and len(value.values) == len(ty.parts):
+        if isinstance(value, expr.VectorOf) and ty.kind == "vec" and value.ty.keys == ty.keys:
+            return expr.VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
+        if isinstance(value, expr.RecordExpr) and ty.is_pair and len(value.values) == len(ty.parts):
             values = tuple(self.coerce(e, part, node) for e, part in zip(value.values, ty.parts, strict=True))
-            return RecordExpr(ty, value.names, values, line=value.line)
-        if isinstance(value, IfElse) and not fits(value.ty, ty):
+            return expr.RecordExpr(ty, value.names, values, line=value.line)
+        if isinstance(value, expr.IfElse) and not fits(value.ty, ty):
             then, orelse = (self.coerce(part, ty, node) for part in (value.then, value.orelse))
-            return IfElse(ty, value.condition, then, orelse, line=value.line)
+            return expr.IfElse(ty, value.condition, then, orelse, line=value.line)
         if not fits(value.ty, ty):
             self.source.error(node, f"expected {ty}, this is {value.ty}")
         return value
@@ -172,22 +158,24 @@ class Scope:
             ty = other if other.kind in ("opt", "none") else opt(other)
         elif "opt" in (a.ty.kind, b.ty.kind):
             ty = a.ty if a.ty.kind == "opt" else b.ty
-        elif isinstance(a, EmptySequence | SetLiteral) or (isinstance(a, Constant) and b.ty.kind == "nat"):
+        elif isinstance(a, expr.EmptySequence | expr.SetLiteral) or (
+            isinstance(a, expr.Constant) and b.ty.kind == "nat"
+        ):
             ty = a.ty if _of_nothing(b) else b.ty
         if ty.kind == "none":
             return a
-        return IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
+        return expr.IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
 
     def value(self, value: Any, node: ast.AST) -> Expression:
         """Return a plain value of the module as a constant."""
         if isinstance(value, bool):
-            return Constant(BOOL, value)
+            return expr.Constant(BOOL, value)
         if isinstance(value, int):
-            return Constant(INT, value)
+            return expr.Constant(INT, value)
         if isinstance(value, frozenset) and not value:
-            return SetLiteral(self.set_of_what(), ())
+            return expr.SetLiteral(self.set_of_what(), ())
         if isinstance(value, enum.Enum):
-            return EnumMember(type_of(type(value)), value.name)
+            return expr.EnumMember(type_of(type(value)), value.name)
         self.source.error(
             node,
             f"the Python value {value!r} cannot be used in a model",
@@ -202,14 +190,14 @@ class Scope:
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
         """Convert one of two sets, pairs or maps whose own type is not exact, such as EMPTY, to the other's type."""
         vague = left.ty.kind != "vec" and not is_finite(left.ty)
-        if not _of_nothing(right) and (vague or isinstance(left, SetLiteral | RecordExpr | VectorOf)):
+        if not _of_nothing(right) and (vague or isinstance(left, expr.SetLiteral | expr.RecordExpr | expr.VectorOf)):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
 
 
 def _of_nothing(value: Expression) -> bool:
     """Return whether a value is EMPTY in a model with several sorts: a set whose members have no type yet."""
-    return isinstance(value, SetLiteral) and value.ty.elem.kind == "none"
+    return isinstance(value, expr.SetLiteral) and value.ty.elem.kind == "none"
 
 
 def fits(own: Ty, target: Ty) -> bool:

@@ -10,22 +10,10 @@ import builtins
 import enum
 from typing import Any
 
+from elrcheck.lang import expr
 from elrcheck.lang.compiler.scope import Env, Scope
 from elrcheck.lang.domains import every
-from elrcheck.lang.expr import (
-    Arithmetic,
-    Compare,
-    ConfigField,
-    Constant,
-    Expression,
-    Filter,
-    Operator,
-    Variable,
-    VectorGet,
-    VectorOf,
-    VectorPut,
-    WholeSort,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.runtime import Map
 from elrcheck.lang.tree import sorts_in
 from elrcheck.lang.types import INT, ModelTypeError, Ty, is_finite, set_of, type_of
@@ -36,7 +24,7 @@ WHOLE_MAP = "Map({k: .. for k in Mode}), also over every(c, Vote)"
 class WholeTypes(Scope):
     """Domains that are a whole type, and maps."""
 
-    def whole_sort(self, node: ast.expr, env: Env) -> WholeSort | None:
+    def whole_sort(self, node: ast.expr, env: Env) -> expr.WholeSort | None:
         """Compile the set of all values of a type, or return None for another expression.
 
         It is `range(c.nodes)`, if `nodes` is the size of a sort; a property that is all members of one; an enum; or
@@ -46,20 +34,20 @@ class WholeTypes(Scope):
             case ast.Call(func=ast.Name(id="range"), args=[ast.Attribute() as size]):
                 number = self.part(size, env)
                 sorts = [*self.functions.sorts.values(), *sorts_in(*self.types).values()]
-                sized = [ty for ty in sorts if isinstance(number, ConfigField) and ty.size == number.name]
-                return WholeSort(set_of(sized[0])) if sized else None
+                sized = [ty for ty in sorts if isinstance(number, expr.ConfigField) and ty.size == number.name]
+                return expr.WholeSort(set_of(sized[0])) if sized else None
             case ast.Call(func=ast.Name(id=name)) if self.globals.get(name) is every:
                 return self._every(node, env)
             case ast.Attribute():
                 whole = self.part(node, env)
-                return whole if isinstance(whole, WholeSort) else None
+                return whole if isinstance(whole, expr.WholeSort) else None
             case ast.Name(id=name) if name not in env:
                 kind = self.globals.get(name)
                 is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
-                return WholeSort(set_of(type_of(kind))) if is_enum else None
+                return expr.WholeSort(set_of(type_of(kind))) if is_enum else None
         return None
 
-    def _every(self, node: ast.Call, env: Env) -> WholeSort:
+    def _every(self, node: ast.Call, env: Env) -> expr.WholeSort:
         if node.keywords or len(node.args) != 2 or self.part(node.args[0], env).ty.kind != "config":
             self.source.error(node, "write every(c, T): the configuration, and a type")
         try:
@@ -69,7 +57,7 @@ class WholeTypes(Scope):
         if not is_finite(ty):
             help = 'a number has a limit: Annotated[int, nat("Name", hi=3)]'
             self.source.error(node.args[1], f"{ty} has no end", help)
-        return WholeSort(set_of(ty))
+        return expr.WholeSort(set_of(ty))
 
     def _written_type(self, node: ast.expr) -> Any:
         """Return the annotation that an expression writes: names, frozenset[T], tuple[A, B] and T | None."""
@@ -102,30 +90,34 @@ class WholeTypes(Scope):
         if _bare(display.key) != _bare(loop.target):
             self.source.error(display.key, f"the key is what 'for' names: {ast.unparse(loop.target)}")
         name = loop.target.id if isinstance(loop.target, ast.Name) else "both"
-        variable = Variable(domain.ty.elem, self.fresh(name))
+        variable = expr.Variable(domain.ty.elem, self.fresh(name))
         body = self.part(display.value, {**env, **self.named(loop.target, variable)})
-        return VectorOf(Ty("vec", "map", body.ty, index=domain.ty.elem, cls=Map), variable, body)
+        return expr.VectorOf(Ty("vec", "map", body.ty, index=domain.ty.elem, cls=Map), variable, body)
 
-    def copies_changed(self, op: Operator, node: ast.Call, env: Env) -> Expression:
+    def copies_changed(self, op: expr.Operator, node: ast.Call, env: Env) -> Expression:
         """Compile `add(bag, element)` or `remove(bag, element)`."""
         usage = f"{'add' if op == 'add' else 'remove'}(bag, element)"
         bag, element = self._bag(node, 2, usage, env), self.part(node.args[1], env)
         where = self.coerce(element, bag.ty.keys, node.args[1])
-        copies = VectorGet(bag.ty.elem, bag, where)
-        return VectorPut(bag.ty, bag, where, Arithmetic(op, copies, Constant(INT, 1)))
+        copies = expr.VectorGet(bag.ty.elem, bag, where)
+        return expr.VectorPut(bag.ty, bag, where, expr.Arithmetic(op, copies, expr.Constant(INT, 1)))
 
     def contents(self, node: ast.Call, env: Env) -> Expression:
         """Compile `contents(bag)`: the set of elements with a copy."""
         bag = self._bag(node, 1, "contents(bag)", env)
-        every_key = WholeSort(set_of(bag.ty.keys))
-        key = Variable(bag.ty.keys, self.fresh("element"))
-        some = Compare("gt", VectorGet(bag.ty.elem, bag, key), Constant(INT, 0))
-        return Filter(every_key.ty, key, "set", every_key, some)
+        every_key = expr.WholeSort(set_of(bag.ty.keys))
+        key = expr.Variable(bag.ty.keys, self.fresh("element"))
+        some = expr.Compare("gt", expr.VectorGet(bag.ty.elem, bag, key), expr.Constant(INT, 0))
+        return expr.Filter(every_key.ty, key, "set", every_key, some)
 
-    def _bag(self, node: ast.Call, count: int, usage: str, env: Env) -> Expression:
+    def taken(self, node: ast.Call, count: int, usage: str) -> list[ast.expr]:
+        """Return the arguments of a built-in function, which takes exactly this number of them, by position."""
         if node.keywords or len(node.args) != count:
             self.source.error(node, f"write {usage}")
-        bag = self.part(node.args[0], env)
+        return node.args
+
+    def _bag(self, node: ast.Call, count: int, usage: str, env: Env) -> Expression:
+        bag = self.part(self.taken(node, count, usage)[0], env)
         if not bag.ty.is_map or bag.ty.elem.kind != "nat" or bag.ty.elem.hi is None:
             help = 'Map[Message, Copies] with Copies = Annotated[int, nat("Copies", hi=2)]'
             self.source.error(node.args[0], f"a bag is a map to bounded numbers, this is {bag.ty}", help)

@@ -12,12 +12,10 @@ import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from elrcheck.lang.load import LISTS, Model
 from elrcheck.lang.types import Ty, record_fields
-
-if TYPE_CHECKING:
-    from elrcheck.lang.load import Model
 
 PLACES = ("line", "node")
 """The fields of a node about its source."""
@@ -29,7 +27,7 @@ def model_digest(model: Model) -> str:
     parts = [sys.version, writer.of(model.state_ty), writer.class_(model.config)]
     for kind in ("init", "bound"):
         parts.append(f"{kind} {getattr(model, kind).name}")
-    for kind in ("actions", "always", "sometimes", "lemmas", "leads_to"):
+    for kind in LISTS:
         parts.append(f"{kind} {' '.join(fn.name for fn in getattr(model, kind))}")
     for name, fn in model.fns.items():
         params = [f"{param}:{writer.of(ty)}" for param, ty in fn.params]

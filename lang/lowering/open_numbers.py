@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from elrcheck.lang.expr import Call, ConfigField, Expression
-from elrcheck.lang.ir import Fn, fn_nodes
+from elrcheck.lang.expr import ConfigField, Expression
+from elrcheck.lang.ir import Fn, fn_nodes, reachable
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Term
@@ -29,16 +29,9 @@ from elrcheck.lang.types import Ty
 
 def budgets_of(model: Model) -> frozenset[str]:
     """Return the numbers of the configuration that the model's bound reads."""
-    names: set[str] = set()
-    todo, seen = [model.bound], {model.bound.name}
-    while todo:
-        for node in fn_nodes(todo.pop()):
-            if isinstance(node, ConfigField) and type(getattr(model.config, node.name, None)) is int:
-                names.add(node.name)
-            if isinstance(node, Call) and node.function not in seen:
-                seen.add(node.function)
-                todo.append(model.fns[node.function])
-    return frozenset(names)
+    nodes = (node for fn in reachable(model.fns, [model.bound]).values() for node in fn_nodes(fn))
+    names = {node.name for node in nodes if isinstance(node, ConfigField)}
+    return frozenset(name for name in names if type(getattr(model.config, name, None)) is int)
 
 
 class OpenEvaluator(GuardedEvaluator):

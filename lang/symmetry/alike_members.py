@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.lang.expr import Call, ConfigField, Expression
-from elrcheck.lang.ir import Fn, block_expressions
+from elrcheck.lang.expr import ConfigField, Expression
+from elrcheck.lang.ir import Fn, block_expressions, reachable
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.symmetry.renamed_values import tells_apart
 from elrcheck.lang.tree import children, types_inside
@@ -18,15 +18,8 @@ from elrcheck.lang.types import Ty
 
 def demand_symmetric(fns: Mapping[str, Fn], roots: Sequence[Fn]) -> None:
     """Raise ModelError, with the place, if one of the functions, or one that they call, tells members apart."""
-    todo, seen = list(roots), set[str]()
-    while todo:
-        fn = todo.pop()
-        if fn.name in seen:
-            continue
-        seen.add(fn.name)
+    for fn in reachable(fns, roots).values():
         for node, line in _placed(fn):
-            if isinstance(node, Call):
-                todo.append(fns[node.function])
             fault = _fault(node)
             if fault is not None:
                 raise _refusal(fn, line, *fault)

@@ -105,7 +105,7 @@ def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
     config = replace(TINY, broker_count=1, min_isr=1)
     digests = Digests(Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0))
     work = digests.work(digests.prover.ts.instances[0], ["Frame"])
-    number, answers = discharge(ProofTask(config, 60.0, Work(0, ("Frame",), work)))
+    number, answers = discharge(ProofTask(Work(0, ("Frame",), work), config, 60.0))
     assert (number, [name for name, _ in answers]) == (0, ["Frame"])
     with pytest.raises(EnvironmentFault, match="changed while the proof ran"):
-        discharge(ProofTask(config, 60.0, Work(1, ("Frame",), work)))
+        discharge(ProofTask(Work(1, ("Frame",), work), config, 60.0))

@@ -7,8 +7,8 @@ The output has no grammar. The reader relies on these conventions, shared by 2.1
 * A state is a header, `State 3: <Fetch line 74, col 5 to ..>` (current versions print the arguments,
   `<Fetch(1,0) line ..>`), then `/\ variable = value` lines. A module of one variable has no `/\`.
   A wide value continues on indented lines. A violation in an initial state has no header.
-* PrintT lines may stand between two states, and appear again whenever TLC recomputes the trace: the
-  steps of a witness are a set, not a count. A wide one is broken over several lines as well.
+* PrintT lines may stand between two states, and appear again whenever TLC recomputes the trace, so the
+  accepted steps of a witness are a set. Wide ones are broken over several lines as well.
 * A line of text that a module prints may look like anything, so a variable must parse as a value.
 """
 
