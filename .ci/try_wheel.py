@@ -55,6 +55,8 @@ def main(wheel: Path) -> int:
         subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements-gate.txt")], check=True)
         subprocess.run([*pip, "--no-deps", str(wheel.resolve())], check=True)
         (package,) = (place / "venv").glob("lib/python*/site-packages/elrcheck")
+        if not any((package / "shipped").rglob("programs/*")):
+            faults.append("the wheel brings no programs of first searches along: see setup.py")
         path = f"{place / 'venv' / 'bin'}:/usr/bin:/bin"
         env = {"HOME": str(home), "PATH": path, "LANG": os.environ.get("LANG", "C.UTF-8")}
         for line, code in COMMANDS.items():

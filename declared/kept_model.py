@@ -40,8 +40,8 @@ class SourceMark:
 def mark_of(modules: Iterable[ModuleType]) -> SourceMark:
     """Return the mark of the sources of these modules."""
     names = " ".join(module.__name__ for module in modules)
-    origin = hashlib.sha256(f"{sys.version} {sources(*RULES)} {names}".encode()).hexdigest()
-    marks = Store("models", str)
+    origin = hashlib.sha256(f"{sys.version_info[:2]} {sources(*RULES)} {names}".encode()).hexdigest()
+    marks = Store("models", str, shipped=True)
     entry = marks.get(origin)
     return SourceMark(origin, entry is not None and entry.value == SOUND, marks)
 

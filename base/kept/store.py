@@ -29,6 +29,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
@@ -37,9 +38,12 @@ from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.age import KeptOrigin, kept_at, sha
 from elrcheck.base.kept.notice import notice
+from elrcheck.base.package_files import ROOT
 
 MAGIC = b"elrcheck-kept/1 "
 FOLDER = "store-1"
+SHIPPED = "shipped"
+"""The folder of the package whose entries an installation brings along (`setup.py`)."""
 OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 LAST_SECOND = 253_402_300_799
@@ -77,15 +81,23 @@ class _Unbelieved(Exception):
 class Store(Generic[T]):
     """The entries of one kind. payload: the type of the answers; fresh: `get` returns None.
 
-    environ: names the cache folder; by default the environment of the process.
+    environ: names the cache folder; by default the environment of the process. shipped: entries that the installation
+    brought along count, too; they are believed as the code beside them is, whoever owns them.
     """
 
     def __init__(
-        self, kind: str, payload: type[T], *, fresh: bool = False, environ: Mapping[str, str] | None = None
+        self,
+        kind: str,
+        payload: type[T],
+        *,
+        fresh: bool = False,
+        environ: Mapping[str, str] | None = None,
+        shipped: bool = False,
     ) -> None:
         root = cache_directory(os.environ if environ is None else environ) / FOLDER
         self.kind, self.payload, self.fresh = kind, payload, fresh
         self.folder = root / kind
+        self._shipped = files(ROOT) / SHIPPED / FOLDER / kind if shipped else None
 
     def get(self, key: str) -> StoredAnswer[T] | None:
         """Return the answer to a question; None if no stored answer can be believed, or if the store is fresh."""
@@ -95,7 +107,7 @@ class Store(Generic[T]):
         """Like `get`, but also from a fresh store."""
         path = self.path(key)
         try:
-            file = self._believed(path)
+            file = self._believed(path) or self._brought_along(path)
             if file is None:
                 return None
             if (file.kind, file.key) != (self.kind, key):
@@ -182,20 +194,16 @@ class Store(Generic[T]):
     def _believed(self, path: Path) -> _File | None:
         """Return the contents of a file, None if there is no file; raise _Unbelieved if it cannot be believed."""
         data = self.content(path)
-        if data is None:
+        return None if data is None else _parsed(data, path)
+
+    def _brought_along(self, path: Path) -> _File | None:
+        """Return the contents of the file of this name that the installation has, None if it has none."""
+        if self._shipped is None:
             return None
-        rest = data.partition(b"\n")[2]
-        if data != checked(rest):
-            raise _Unbelieved(path, "is damaged")
-        head, _, body = rest.partition(b"\n")
         try:
-            match json.loads(head):
-                case {"key": str(key), "kind": str(kind), "when": int(when), **more} if not more:
-                    if 0 <= when <= LAST_SECOND:
-                        return _File(kind, key, when, body)
-        except (ValueError, RecursionError):
-            pass
-        raise _Unbelieved(path, "is damaged")
+            return _parsed((self._shipped / path.name).read_bytes(), path)
+        except (OSError, KeyError):  # KeyError: there is no such file in a zip
+            return None
 
     def _foreign(self) -> tuple[Path, str] | None:
         """Return a folder in which another user can exchange files, and why; None if there is no such folder."""
@@ -276,6 +284,22 @@ class FileStore:
 def checked(rest: bytes) -> bytes:
     """Return the contents of a file of the store, with their checksum."""
     return b"%s%s\n%s" % (MAGIC, hashlib.sha256(rest).hexdigest().encode(), rest)
+
+
+def _parsed(data: bytes, path: Path) -> _File:
+    """Return what a file contains; raise _Unbelieved if it is damaged."""
+    rest = data.partition(b"\n")[2]
+    if data != checked(rest):
+        raise _Unbelieved(path, "is damaged")
+    head, _, body = rest.partition(b"\n")
+    try:
+        match json.loads(head):
+            case {"key": str(key), "kind": str(kind), "when": int(when), **more} if not more:
+                if 0 <= when <= LAST_SECOND:
+                    return _File(kind, key, when, body)
+    except (ValueError, RecursionError):
+        pass
+    raise _Unbelieved(path, "is damaged")
 
 
 def distrust(status: os.stat_result) -> str | None:

@@ -14,13 +14,11 @@ import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from elrcheck.base.kept.named_digests import sources
 from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
-from elrcheck.explorer.kernel.kernel import Kernel, build, build_quick
-from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
 from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -30,6 +28,10 @@ from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.kernel.kernel import Kernel
+    from elrcheck.explorer.kernel.native_code import KernelCache
 
 POSITION = "#"
 Row = tuple[str, tuple[int, ...], int, int, int]
@@ -81,11 +83,11 @@ def kept_lowering(
     open_numbers: Mapping[str, int] | None = None,
     between: Callable[[], object] = bool,
 ) -> Lowered:
-    """Return what `lower` returns, from the store if an earlier run has left it there."""
+    """Return what `lower` returns, from the store if an earlier run or the installation has left it there."""
     name = _name(model, config, properties, open_numbers or {})
     if not name:
         return _lowered(model, config, properties, open_numbers, between)
-    store = Store("programs", KeptProgram)
+    store = Store("programs", KeptProgram, shipped=True)
     entry = store.get(name)
     if entry is not None:
         try:
@@ -112,7 +114,10 @@ def _lowered(
 
 
 def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0, quick: bool = True) -> Kernel:
-    """Return the kernel of a lowered program, at first a quick one if that is asked for. fingerprint: see `build`."""
+    """Return the kernel of a lowered program; a quick one at first if `quick` is true. fingerprint: see `build`."""
+    from elrcheck.explorer.kernel.kernel import build, build_quick  # not at the top: a wheel is built without LLVM
+    from elrcheck.explorer.kernel.native_code import compiler_identity
+
     compiled = build_quick if quick else build
     if not lowered.name or cache is None:
         return compiled(lowered.program, cache, fingerprint)

@@ -31,7 +31,7 @@ def test_the_layers_are_those_of_the_import_contract() -> None:
     layers = re.split(r"[|\s]+", contract["importlinter:contract:layers"]["layers"].strip())
     table = TEXT.partition("<!-- layers")[2].partition("\n\n")[0]
     assert [name.rstrip("/") for name in first_cells(table)] == layers
-    assert set(layers) == {*rooms(), "cli", "pytest_plugin"}
+    assert set(layers) == {*rooms(), "cli", "pytest_plugin", "setup"}
 
 
 def test_every_file_and_folder_that_the_map_names_exists() -> None:
@@ -53,7 +53,7 @@ def test_the_toolkit_names_one_module_of_kafka_the_model_of_a_command_without_a_
     contract.read(ROOT / ".importlinter", encoding="utf-8")
     layers = contract["importlinter:contract:layers"]["layers"].split()
     half = layers.index("commands")
-    kafka = tuple(f"elrcheck.{room}." for room in layers[:half] if room not in ("cli", "|", "pytest_plugin"))
+    kafka = tuple(f"elrcheck.{room}." for room in layers[:half] if room not in ("cli", "|", "pytest_plugin", "setup"))
     files = [file for room in layers[half:] for file in (ROOT / room).rglob("*.py")]
     named = [
         (file.relative_to(ROOT).as_posix(), node.value)
