@@ -1,7 +1,6 @@
-"""The trace a command works on: read from a file or an action-index path, and replayed to its end.
+"""The trace that a command works on: read from a file or an action-index path, and replayed.
 
-Commands only accept traces that the plain model follows to the end; a file that it rejects can only be
-examined with `replay`.
+Commands accept only traces that the plain model follows to the end; `replay` examines any other file.
 """
 
 from __future__ import annotations

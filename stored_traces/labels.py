@@ -1,4 +1,4 @@
-"""Parse the labels of a trace's steps: `Fetch(1, 0, FALSE)`, `Fetch(f=1, leader=0)` or only `Fetch`.
+"""Parses the labels of a trace's steps: `Fetch(1, 0, FALSE)`, `Fetch(f=1, leader=0)` or only `Fetch`.
 
 In TLC, ITF and Quint a label is plain text. A label that names no action of the model (`Next`,
 `Initial predicate`, `CexStep`) allows any action; one without arguments allows any arguments.
@@ -24,7 +24,7 @@ LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def action_of(text: str | None, actions: Mapping[str, Fn], config: Any) -> RecordedStep:
-    """Return the action a label names, with its arguments if given; None if the model has no such action."""
+    """Return the action that a label names, with its arguments if given; None if the model has no such action."""
     match = LABEL.fullmatch(text) if text else None
     if match is None or match[1] not in actions:
         return None

@@ -1,6 +1,6 @@
-"""Read traces in any notation into a `Behaviour`; the contents determine the notation.
+"""Reads traces in any notation into a `Behaviour`; the contents determine the notation.
 
-| format   | what it is                                          | recognised by                  |
+| format   | contents                                            | recognised by                  |
 | -------- | --------------------------------------------------- | ------------------------------ |
 | elrcheck | our stored traces                                   | a key `schema`                 |
 | itf      | ITF, as written by Apalache, Quint and elrcheck     | keys `vars` and `states`       |
@@ -48,7 +48,7 @@ def read_recorded(path: Path, named: NamedSelection, form: Format | None = None)
 
 
 def recorded_text(text: str, name: str, named: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
-    """Read the trace in a text. name: what errors call it."""
+    """Read the trace in a text. name: of the text, for errors."""
     if not text.strip():
         raise _empty_trace(name, "the file is empty")
     as_json = form != "tlc-text" and (form is not None or text.lstrip().startswith(("{", "[")))

@@ -19,15 +19,15 @@
 `steps[i]` leads from `states[i]` to `states[i + 1]`. A lasso has one more step, back to the state with
 index `loop`; if that step is missing, `loop` is the last state and the behaviour stutters there.
 
-Inside a state a record is an object, a Vec or a Seq an array, a set of brokers an ascending array, an
-enum member its name, an absent optional null, and a number a number.
+Inside a state a record is an object, a Vec or a Seq an array, a set an ascending array, an enum member its name, an
+absent optional null, and a number a number.
 
 `model` is the file of the model as the user named it, and `patch` the diff that was applied to it, with its SHA-256;
-a trace of Kafka's partition as it is has neither. They are said, and never run.
+a trace of the default model without a diff has neither. They are information only: no trace runs a model.
 
-The number of brokers in a state depends on the configuration, which the file itself names. Reading
-therefore takes two passes: first the frame, then the values, under the configuration selected by variant,
-scope and overrides. Every error is a UsageFault (exit 2) that names the file and the JSON path.
+The number of members of a sort in a state depends on the configuration, which the file itself names. So reading takes
+two passes: first the frame, then the values, under the configuration selected by variant, scope and overrides. Every
+error is a UsageFault (exit 2) that names the file and the JSON path.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
 def load_trace(path: Path, model: Selection | None = None) -> Loaded[Label]:
     """Load a stored trace, or the first one of a run folder; raise UsageFault if it is invalid.
 
-    model: a selection that names another one than Kafka's partition; a trace cannot, because a model runs as Python.
+    model: a selection of another model than the default one; a trace cannot select one, because models run as Python.
     """
     named = NamedSelection(Selection() if model is None else Selection(model=model.model, patch=model.patch))
     return loaded_trace(read_json(stored_traces(path)[0], CODES), named)
@@ -97,11 +97,10 @@ def load_trace(path: Path, model: Selection | None = None) -> Loaded[Label]:
 def loaded_trace(root: Node, named: NamedSelection) -> Loaded[Label]:
     """Load a parsed trace file with the configuration it names, unless options select another one.
 
-    A trace says which model it is of, and never runs one. If options name another, what does not fit may be due to
-    that, and the UsageFault says so.
+    If the options select another model than the trace records, the help of a UsageFault says so.
     """
     frame = _frame(root)
-    missing = _left_out(frame.origin, named.selection)
+    missing = _missing_options(frame.origin, named.selection)
     try:
         return _loaded_frame(frame, named, missing)
     except UsageFault as fault:
@@ -110,8 +109,8 @@ def loaded_trace(root: Node, named: NamedSelection) -> Loaded[Label]:
         raise
 
 
-def _left_out(origin: TraceOrigin, selection: Selection) -> str | None:
-    """Return the options with the model and the diff of a stored trace that a selection has not; None for none."""
+def _missing_options(origin: TraceOrigin, selection: Selection) -> str | None:
+    """Return the options for the model and the diff of a stored trace that a selection lacks; None if it has all."""
     applied = patch_applied(selection.source)
     missing = [f"--model {origin.model}"] if origin.model is not None and selection.model is None else []
     if origin.patch is not None and (applied is None or applied.digest != origin.patch.digest):
@@ -194,7 +193,7 @@ def _patch(node: Node) -> PatchApplied:
 def _check_sizes(
     behaviour: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], config: Any
 ) -> None:
-    """Raise UsageFault for values of another number of members, which types do not reveal."""
+    """Raise UsageFault for values whose size does not fit the configuration, which their types do not show."""
     for i, value in enumerate(behaviour.states):
         check_size(state, value, root["states"].inside(i), config)
     for i, label in enumerate(behaviour.labels):

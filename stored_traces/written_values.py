@@ -1,7 +1,7 @@
-"""How users write actions, places in a state and values.
+"""The notation in which users write actions, places in a state and values.
 
 Fetch(f=1, leader=0)              an action as reports write it; a bool left out is false
-broker.1.high_watermark           a place in the state: fields and broker numbers
+broker.1.high_watermark           a place in the state: fields and numbers of members
 [0, 2]   "RECOVERING"   "none"    a set or list of members, an enum member, an absent optional
 """
 
@@ -24,14 +24,14 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Notation:
-    """How a model writes a sequence as one text. words: what to write, for an error."""
+    """A model's notation for a sequence as one text. words: a description of it, for errors."""
 
     read: Callable[[str], tuple[Any, ...]]
     words: str
 
 
 Notations: TypeAlias = Mapping[str, Notation]
-"""Notations by the name of what the sequence consists of."""
+"""Notations by the name of the type of the elements."""
 
 
 class Unreadable(ValueError):
@@ -74,7 +74,7 @@ def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
 
 
 def words_of(arguments: str) -> list[str]:
-    """Return arguments one by one; a comma within braces separates members of a set."""
+    """Split arguments at commas, except those within the braces of a set."""
     words: list[str] = re.findall(r"(?:[^,{}]|\{[^{}]*\})+", arguments)
     return words
 

@@ -1,7 +1,7 @@
 """The type of every trace: states of the model, the steps between them and, for a lasso, its cycle.
 
-Every notation is read into a `Behaviour` and written from one, every engine reports one, and
-`traces.replay` replays it. Values are those of the plain model; this module evaluates nothing.
+Every notation is read into a `Behaviour` and written from one, every engine reports one, and `traces.replay` replays
+it. Values are those of the plain model.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class NamedConfig(Protocol):
 class TraceOrigin:
     """The configuration and property of a behaviour; variant and scope are empty if unknown.
 
-    overrides: configuration values set by neither variant nor scope, as reports show them.
-    property: id of the property it is about. model, patch: the file of the model, and the diff applied to it, where
-    the user named them. source, form: the file it was read from and its notation. missing: the options that name
-    the model of the run that stored it, if this run has another. Comparisons ignore these three.
+    overrides: configuration values set by neither variant nor scope, as reports show them. property: id of the
+    property it is about. model, patch: the file of the model, and the diff applied to it, if the user named them.
+    source, form: the file it was read from and its notation. missing: the options for the model of the run that
+    stored it, if this run has another model. Comparisons ignore these three.
     """
 
     variant: str = ""
@@ -79,10 +79,9 @@ def overridden(config: object, names: Iterable[str]) -> dict[str, object]:
 class Behaviour(Generic[LabelT]):
     """States and steps; raise ValueError if their numbers do not match.
 
-    labels[i] leads from states[i] to states[i + 1]. A finite behaviour has one label fewer than states.
-    loop: for a lasso, the index of the state where its cycle starts. A lasso has one label for each state,
-    the last one leading back to states[loop]. If that label is missing, `loop` is the last state and the
-    behaviour stutters there for ever.
+    labels[i] leads from states[i] to states[i + 1]. A finite behaviour has one label fewer than states. loop: for a
+    lasso, the index of the state where its cycle starts. A lasso has one label for each state, the last one leading
+    back to states[loop]. If that label is missing, `loop` is the last state and the behaviour stutters there for ever.
     """
 
     origin: TraceOrigin
@@ -106,7 +105,7 @@ class Behaviour(Generic[LabelT]):
 
     @property
     def visited(self) -> tuple[Any, ...]:
-        """One state more than there are steps: a closed cycle repeats its first state at the end."""
+        """The states, one more than there are steps: a closed cycle repeats its first state at the end."""
         return (*self.states, self.states[self.loop or 0]) if self.closes else self.states
 
     def prefix(self, steps: int) -> Behaviour[LabelT]:

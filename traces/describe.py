@@ -18,12 +18,12 @@ from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView,
 
 
 def is_log_record(ty: Ty) -> bool:
-    """Return whether a type of records is that of the records of a log, which are shown as r1@0(all)."""
+    """Return whether this is the type of the records of a log, which are shown as r1@0(all)."""
     return tuple(ty.fields) == ("id", "epoch", "acks")
 
 
 def text(value: Any, ty: Ty | None = None) -> str:
-    """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]; of a bag, what it has: {ASK: 2}."""
+    """Format a value briefly: {0,2}, none, RUNNING, [1 2]; a bag with its counts that are not 0: {ASK: 2}."""
     if value is None:
         return "none"
     ty = None if ty is None else ty.present
@@ -50,7 +50,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
 
 
 def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (path, text) for each displayed value: records, maps and vectors are expanded, logs and bags are not."""
+    """Yield (path, text) for each displayed value; records, maps and vectors of records are expanded."""
     match ty.kind:
         case "record" | "state" if not ty.is_pair:
             for f, t in ty.fields.items():
@@ -86,15 +86,15 @@ def talk(fn: Fn, args: Sequence[Argument]) -> Talk | None:
 
 
 def because(fn: Fn, args: Sequence[Argument]) -> str:
-    """Explain why a step was enabled: the guards that read the state, or all guards if none does.
+    """Explain why a step was enabled: by the guards that read the state, or all guards if none does.
 
-    A name of one letter stands for a member of a sort, which the explanation names: `broker 1 is running`.
+    Parameters that are members of a sort are named: `broker 1 is running` (`with_members`).
     """
     return with_members("; ".join(guards_of_state(fn) or guard_names(fn)), fn, args)
 
 
 def with_members(words: str, fn: Fn, args: Sequence[Argument]) -> str:
-    """Replace each parameter of one letter that is a member of a sort, as `b`, by the member, as `broker 1`."""
+    """Replace one-letter parameters that are members of a sort, such as `b`, by the member, such as `broker 1`."""
     for argument, (name, ty) in zip(args, fn.params, strict=True):
         if len(name) == 1 and ty.kind == "member":
             words = re.sub(rf"\b{name}\b", f"{ty.word} {argument.value}", words)

@@ -1,4 +1,4 @@
-"""The drawing that the default model declares, for a copy of it: its states have the same fields in other classes."""
+"""The drawing that the default model declares, for a copy of it, whose states have the same fields in other classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elrcheck.lang.types import record_fields
 
 
 def drawing_of_copy(model: Model, config: Any) -> Drawing | None:
-    """Return the drawing of the default model for a copy of it; None for another model, or if its state differs."""
+    """Return the drawing of the default model for a copy of it; None for a model with another state."""
     default = declared(None)
     needed = {part.name for part in fields(default.config)}
     if not needed <= {part.name for part in fields(config)}:
@@ -30,7 +30,7 @@ def drawing_of_copy(model: Model, config: Any) -> Drawing | None:
 
 
 class TranslatedDrawing(Drawing):
-    """Draws a state of a copy as that of the original which says the same."""
+    """Draws a state of a copy as the equal state of the original."""
 
     def __init__(self, drawing: Drawing, original: Model, copy: Model) -> None:
         self.drawing, self.original, self.copy = drawing, original, copy
@@ -40,7 +40,7 @@ class TranslatedDrawing(Drawing):
         return self.drawing.drawn(self._state(state), self._state(before))
 
     def sentence(self, before: Any, after: Any, label: Label) -> str:
-        """See `Drawing.sentence`; nothing of an action that the original has not, or with other parameters."""
+        """See `Drawing.sentence`; "" for an action that the original lacks, or that has other parameters there."""
         original, copied = (each.actions_by_name.get(label.action) for each in (self.original, self.copy))
         if original is None or copied is None or len(original.params) != len(copied.params):
             return ""

@@ -1,7 +1,7 @@
 """A state of any model, drawn by its declared fields.
 
-A field with a value for each member of a sort is a column of the table of that sort, as is each part of a record
-there; every other field is a fact.
+A field with a value for each member of a sort is a column of the table of that sort, or several if the values are
+records; every other field is a fact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FieldsDrawing(Drawing):
 
 
 def drawn_fields(ty: Ty, state: Any, before: Any) -> DrawnFields:
-    """Draw a state of this type, next to the one before."""
+    """Draw a state of this type, with its differences from the one before."""
     facts: list[Fact] = []
     vectors: dict[str, list[tuple[str, Ty]]] = {}
     for name, part in ty.fields.items():
@@ -44,7 +44,7 @@ def _facts(now: Any, was: Any, ty: Ty, name: str) -> Iterator[Fact]:
 
 
 def _sort(vectors: list[tuple[str, Ty]], state: Any, before: Any) -> DrawnSort:
-    """Return the table of the sort that all these fields have a value for each member of."""
+    """Return the table of a sort, from the fields with a value for each of its members."""
     word, (first, _) = vectors[0][1].keys.word, vectors[0]
     members = []
     for number in range(len(getattr(state, first))):

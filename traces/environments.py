@@ -23,7 +23,7 @@ class Environments:
         self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
 
     def env_of(self, states: Sequence[Any], fn: Fn | None = None, args: Sequence[Any] = ()) -> Env:
-        """Return the environment of a state or a step, in which the parameters of a function have these values."""
+        """Return the environment of a state or a step, with these values of the parameters of a function."""
         lift = self.evaluator.structure.lift
         env: Env = {STATES: tuple(lift(state, self.model.state_ty) for state in states), MEMO: {}}
         params = () if fn is None else fn.params
@@ -36,7 +36,7 @@ class Environments:
         return {STATES: tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states), MEMO: {}, **values}
 
     def aliases(self, names: Iterable[tuple[str, Expression]], env: Env) -> dict[str, str]:
-        """Return the places of the state that names stand for, as which reports show them."""
+        """Return the places of the state that names stand for, under which reports show them."""
         places = {ALIAS + name: place_of(self.evaluator, value, env) for name, value in names}
         return {key: place for key, place in places.items() if place is not None}
 

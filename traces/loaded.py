@@ -1,4 +1,4 @@
-"""A recorded behaviour with its model and configuration, and the search for the file a command names."""
+"""A recorded behaviour with its model and configuration, and the files of stored traces."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Loaded(Generic[LabelT]):
 
     @property
     def property(self) -> Fn | None:
-        """Return the property the behaviour is about, if the model has it."""
-        every = self.model.properties
-        return next((fn for fn in every if fn.ident == self.behaviour.origin.property), None)
+        """The property that the behaviour is about, None if the model lacks it."""
+        ident = self.behaviour.origin.property
+        return next((fn for fn in self.model.properties if fn.ident == ident), None)
 
 
 def stored_traces(path: Path) -> list[Path]:
@@ -66,7 +66,7 @@ def _by_number(path: Path) -> tuple[str, int, str]:
 
 
 def check_size(ty: Ty, value: Any, at: Node, config: Any) -> None:
-    """Raise UsageFault for a member that a sort does not have, or a value of another number of them."""
+    """Raise UsageFault for a member that its sort lacks, or a vector whose length is not that of its sort."""
     match ty.kind:
         case "member" if value >= size_of(ty, config):
             at.fail(f"there is no {ty.word} {value}, only 0 to {size_of(ty, config) - 1}")

@@ -1,7 +1,7 @@
 """The source text of a condition, the places of the state that it reads, and their values.
 
-A place is written as in reports (`broker[1].view.isr`), with every index evaluated, so that it can be
-found in a trace; any other expression is written as in the source.
+A place is written as in reports (`broker[1].view.isr`), with every index evaluated, so that the reader can look it up
+in a trace; any other expression is written as in the source.
 """
 
 from __future__ import annotations
@@ -144,9 +144,7 @@ def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) ->
 def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str, str]]:
     e = unwrapped(e)
     match e:
-        case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence():
-            return
-        case WholeConfig():
+        case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence() | WholeConfig():
             return
     place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and is_log_record(e.ty)):
@@ -158,7 +156,7 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
 
 
 def _outside(e: Expression) -> tuple[Expression, ...]:
-    """Yield the parts with a value outside the expression: those without a variable that it binds."""
+    """Return the operands that have a value outside the expression, because they do not use a variable it binds."""
     match e:
         case Binder():
             return (e.domain,) if e.begin is None else (e.begin, e.domain)

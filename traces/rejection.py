@@ -1,4 +1,4 @@
-"""Explain why the plain model rejects a recorded step: each action's refusing guard or actual result."""
+"""Explains why the plain model rejects a recorded step: the refusing guard or actual result of each action."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from elrcheck.traces.describe import arguments, changes, spelled
 
 
 def rejected_start(plain: PlainModel, state: Any) -> Rejection:
-    """Reject a behaviour whose first state is not an initial state; `changed` compares it with the closest one."""
+    """Return the rejection of a first state that is not initial; `changed` compares it with the closest initial one."""
     differs = min((changes(start, state, plain.model.state_ty) for start in plain.starts), key=len)
-    several = len(plain.starts) > 1
-    reason = "the first state is none of the initial ones" if several else "the first state is not the initial one"
-    return Rejection(0, reason, changed=differs)
+    which = "an initial state" if len(plain.starts) > 1 else "the initial one"
+    return Rejection(0, f"the first state is not {which}", changed=differs)
 
 
 def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recorded: RecordedStep) -> Rejection:
-    """Reject a step that no action makes, or that a different action makes than the one recorded."""
+    """Return the rejection of a step that no action takes, or that another action takes than the recorded one."""
     actions = plain.model.actions_by_name
     other = next((label for label, result in plain.successors(before) if result == after), None)
     if other is not None:
@@ -39,7 +38,7 @@ def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recor
 
 
 def _candidates(plain: PlainModel, before: Any, after: Any, recorded: RecordedStep) -> Iterator[Candidate]:
-    """Yield every action instance; one that makes the recorded state has no differences."""
+    """Yield every action instance; one that leads to the recorded state has no differences."""
     fns = plain.model.actions_by_name
     for label, source in plain.steps:
         args = arguments(fns[label.action], label.args)

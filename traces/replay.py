@@ -1,9 +1,8 @@
-"""Replay a behaviour step by step in the plain model.
+"""Replay of a behaviour, step by step, in the plain model.
 
-Files and engines are treated alike: every trace that is shown, stored or explained has been replayed here.
-The model's functions only ever receive states that they produced themselves; recorded states are compared
-with those, never passed to the model. So an engine's claim about a property, or a file's contents, is
-never taken on trust.
+Every trace that is shown, stored or explained has been replayed here, whether an engine or a file supplied it. The
+model's functions only receive states that they produced themselves; recorded states are compared with those. So
+neither an engine's claim about a property nor the contents of a file are taken on trust.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class ReplayError(Exception):
 class Replayed:
     """A behaviour as far as the plain model follows it: to its end, or up to the step in `rejection`.
 
-    labels: the replayed steps. broken: for an engine's finding, the part of its property that broke at the
-    end. truths: the truth of every property along the trace, if requested.
+    labels: the replayed steps. broken: for an engine's finding, the part of its property that broke at the end.
+    truths: the truth of every property along the trace, if it was evaluated.
     """
 
     model: Model
@@ -63,7 +62,7 @@ class Replayed:
 
     @property
     def followed(self) -> Behaviour[Label]:
-        """Return the behaviour with the label of every step; raise ReplayError if the replay failed."""
+        """The behaviour with the label of every step; raise ReplayError if the replay failed."""
         if self.rejection is not None and self.rejection.step == 0:
             raise ReplayError("the trace does not start in the initial state")
         if self.rejection is not None:
@@ -77,19 +76,19 @@ class Replayed:
 
     @cached_property
     def repro(self) -> str:
-        """Return the steps as indices into the enabled actions of each state."""
+        """The steps as indices into the enabled actions of each state, such as 0/3/1."""
         choices = ([enabled for enabled, _ in self.plain.successors(state)] for state in self.states)
         return "/".join(str(enabled.index(label)) for label, enabled in zip(self.labels, choices, strict=False))
 
     @property
     def beyond(self) -> int | None:
-        """Return the first step that exceeds the budgets of the scope."""
+        """The number of the first step that exceeds the budgets of the scope, None if there is none."""
         within = (self.plain.within(state) for state in self.states[1:])
         return next((number for number, inside in enumerate(within, start=1) if not inside), None)
 
     @property
     def origin(self) -> Origin:
-        """Return the source of the trace, for a report."""
+        """The source of the trace, for a report."""
         of = self.behaviour.origin
         values = config_values(self.config)
         return Origin(
@@ -98,7 +97,7 @@ class Replayed:
 
     @property
     def view(self) -> TraceView:
-        """Return the replayed part as a report shows it."""
+        """The replayed part, for a report."""
         if not self.states:
             return TraceView()
         view = trace_view(self.model, self.states, self.labels, self.repro, self.loop)
@@ -107,9 +106,9 @@ class Replayed:
 
 
 def replay(model: Model, config: Any, behaviour: Behaviour[RecordedStep], anywhere: bool = False) -> Replayed:
-    """Replay a behaviour for as long as the model agrees with its states and the actions it names.
+    """Replay a behaviour as long as the model agrees with its states and the recorded actions.
 
-    anywhere: the first state need not be the initial state, as in a counterexample to induction.
+    anywhere: the first state need not be initial, as in a counterexample to induction.
     """
     plain, states = PlainModel(model, config), behaviour.visited
     if not anywhere and states[0] not in plain.starts:
@@ -137,7 +136,7 @@ def _possible(plain: PlainModel, state: Any, recorded: RecordedStep) -> Iterator
 
 
 def replay_finding(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> Replayed:
-    """Replay an engine's trace that hits a property in its last state or step, and find the part that broke.
+    """Replay an engine's trace that hits a property in its last state or step, and explain the part that broke.
 
     Raise ReplayError if plain Python disagrees.
     """

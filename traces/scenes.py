@@ -1,4 +1,4 @@
-"""The states of a trace as pages draw them: picture, sentence, and what is enabled there and what is not."""
+"""The states of a trace as pages draw them: a picture, a sentence, and the enabled and the refused actions."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from elrcheck.traces.drawn_as_declared import drawing_of_copy
 from elrcheck.traces.drawn_by_fields import FieldsDrawing
 
 MOST_CHOICES = 50_000
-"""Actions with arguments; beyond these, trying all in one state takes too long for a page."""
+"""Maximum number of action instances; trying more of them in a state takes too long for a page."""
 
 
 def drawing_of(model: Model, config: Any) -> Drawing:
-    """Return how the states of a configuration are drawn: by their fields, unless the model declares it.
+    """Return the drawing that the model declares, or else one by fields.
 
-    A copy of the default model is drawn as that is, as long as its states have the same fields.
+    A copy of the default model is drawn like the original, as long as its states have the same fields.
     """
     default = declared(None)
     own = default.drawing(config) if type(config) is default.config else drawing_of_copy(model, config)
@@ -35,14 +35,14 @@ def drawing_of(model: Model, config: Any) -> Drawing:
 
 
 def sentence(drawing: Drawing, fn: Fn, before: Any, after: Any, label: Label) -> str:
-    """Return what a step does: in the words of the model, or else of the documentation of its action."""
+    """Describe a step in a sentence, of the model's drawing or else of the docstring of the action."""
     words = drawing.sentence(before, after, label)
     words = words or with_members(first_sentence(fn.doc), fn, arguments(fn, label.args))
     return words[:1].upper() + words[1:]
 
 
 def rule(fn: Fn) -> str:
-    """Return the source text of an action; empty where it cannot be read."""
+    """Return the source text of an action; "" if it cannot be read."""
     try:
         return textwrap.dedent(inspect.getsource(fn.source)).rstrip()
     except (OSError, TypeError):
@@ -50,7 +50,7 @@ def rule(fn: Fn) -> str:
 
 
 def refused(plain: PlainModel, state: Any) -> tuple[RefusedAction, ...]:
-    """Return what is not enabled in a state, by action and guard."""
+    """Return the disabled action instances of a state, by action and refusing guard."""
     calls_by_guard: dict[tuple[str, str], list[str]] = {}
     params = {fn.name: fn.params for fn in plain.model.actions}
     for label, source in plain.steps:
@@ -64,7 +64,7 @@ def refused(plain: PlainModel, state: Any) -> tuple[RefusedAction, ...]:
 
 
 class FollowedScenes(ProcessOnly):
-    """The `Scenes` of states that the plain model has followed. Not a dataclass: those are written field by field."""
+    """The `Scenes` of a replayed trace. Not a dataclass, which would be encoded field by field."""
 
     def __init__(self, model: Model, config: Any, states: Sequence[Any], labels: Sequence[Label]) -> None:
         self.model, self.config, self.states, self.labels = model, config, states, labels

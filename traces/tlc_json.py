@@ -29,7 +29,7 @@ Step = tuple[int, int, RecordedStep]
 def read_tlc_json(
     root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str], origin: TraceOrigin
 ) -> Behaviour[RecordedStep]:
-    """Read a behaviour; a UsageFault names the place of a mismatch. ignore: foreign variables."""
+    """Read a behaviour; a UsageFault names the place of a mismatch. ignore: variables that are not of the model."""
     inner = root.object(("counterexample",), ("vars",))["counterexample"].object(("state", "action"))
     rows = inner["state"].items()
     states, numbers = [], []

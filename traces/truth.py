@@ -1,4 +1,4 @@
-"""Evaluate the properties along a trace in plain Python: at every step, or up to the first hit."""
+"""Evaluation of the properties along a trace in plain Python: at every step, or up to the first hit."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ def _kind(fn: Fn) -> Literal["always", "sometimes"]:
 
 
 def hits(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> Iterator[int]:
-    """Yield the states at which a property is violated or a witness reached; a property of steps, after a step."""
+    """Yield the numbers of states at which a property is violated or a witness reached.
+
+    A property of steps is evaluated on the step into a state.
+    """
     for number in range(fn.is_step, len(states)):
         if plain.holds(fn, *states[number - fn.is_step : number + 1]) == (fn.kind == "sometimes"):
             yield number
 
 
 def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = ()) -> tuple[Hit, ...]:
-    """Find the first violation of each property along a trace, ordered by property id."""
+    """Return the first violation of each property along a trace. chosen: all `always` properties if empty."""
     violated = []
     for fn in chosen or plain.model.always:
         step = first_hit(plain, fn, states)

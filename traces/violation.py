@@ -1,11 +1,11 @@
-"""Find the part of a property that broke, and the broker or offset it broke for.
+"""Finds the part of a property that broke, and the members and values it broke for.
 
 A witness is a list of `name=value` pairs, collected by descending into the false parts of the property:
 
 * for a false `all`, the first element that fails: `b=1`;
 * for a false `any`, the elements that satisfied it before the step: `b=nobody (0 before the step)`;
 * for a false inclusion, the excess elements: `partition.isr - replicas={2}`; for a count, its elements;
-* for other comparisons, the values compared, unless a broker or offset has been named already;
+* for other comparisons, the values compared, unless an element has been named already;
 * for an implication, also the elements that the premise is about.
 
 Values are named as in traces; in the state after a step a name has a prime, `partition.leader'`.
@@ -80,7 +80,7 @@ def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], be
 class _Position:
     """A position in a property. past: the environment in the previous state, if there is one.
 
-    named: a broker or offset has been named. lets: the expressions that the function's locals stand for.
+    named: an element has been named already. lets: the expressions that the function's locals stand for.
     """
 
     env: Env
@@ -228,7 +228,7 @@ class _Finder(Environments):
         return tuple(pair for part in parts for pair in self._values(part, at))
 
     def _operand(self, e: Expression, at: _Position) -> Pairs:
-        """Return one side of a comparison with its value; nothing if that is not informative."""
+        """Return one side of a comparison with its value; empty if that is not informative."""
         counted = isinstance(e, Cardinality)
         operand = unwrapped(e.members if isinstance(e, Cardinality) else e)
         if operand.ty.kind in OPENED or (at.named and not counted):

@@ -1,4 +1,4 @@
-"""Expressions of the modelling language that a user watches along a trace: `trace show --eval`, and the explorer."""
+"""Expressions of the modelling language that a user watches along a trace: in `trace show --eval` and in `web`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FEW = 12
 def watched(
     model: Model, config: ModelConfig, states: Sequence[Any], expressions: Sequence[str], where: str, first: int = 1
 ) -> tuple[Evaluation, ...]:
-    """Return the values of expressions in states that follow each other.
+    """Return the values of expressions in consecutive states.
 
-    first: the number of the step from the first state to the second; where: the place of the expressions, for a
-    message.
+    first: the number of the step from the first state to the second. where: the option or place that contains the
+    expressions, for errors.
     """
     queries = [read_query(model, text, where) for text in expressions]
     asker = Asker(model, config)
@@ -52,7 +52,7 @@ def read_query(model: Model, text: str, where: str) -> Query:
 
 
 def _values(asker: Asker, query: Query, states: Sequence[Any], first: int) -> Iterator[Evaluated]:
-    """Return the value of the expression in each state; that of step n has the number of the state it leads to."""
+    """Yield the value of an expression in each state, or each step, which has the number of the state after it."""
     before: tuple[str | None, str | None] | None = None
     moments = itertools.pairwise(states) if query.is_step else zip(states, strict=True)
     for number, moment in enumerate(moments, first if query.is_step else first - 1):
