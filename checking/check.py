@@ -1,7 +1,7 @@
 """`elrcheck check`: explore a scope, replay the findings, and report.
 
-The engine only reports where it hits a property. Every trace it returns is replayed in plain Python before it
-is reported (`replay`).
+An engine only reports where it hits a property; every trace is replayed in plain Python before it is reported
+(`replay`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.outcome_report import report_of
-from elrcheck.checking.runs.folders import REPORT, free_place
+from elrcheck.checking.runs.folders import REPORT, free_place, reject_file
 from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -37,15 +37,13 @@ if TYPE_CHECKING:
 def run_check(request: CheckRequest, progress: Progress, ending: contextlib.ExitStack | None = None) -> CheckReport:
     """Search and report, also into the run folder if there is one; raise UsageFault for unknown names.
 
-    ending: receives the cleanup to do once the user has the report: removing the checkpoint of a completed
-    search. A process that is killed before it has shown its report can thus be resumed. By default the cleanup
-    happens before the report is returned.
+    ending: receives the removal of a completed search's checkpoint, to be done once the user has the report, so that
+    a process that is killed earlier can be resumed. By default it is done before the report is returned.
     """
     if ending is None:
         with contextlib.ExitStack() as own:
             return run_check(request, progress, own)
-    if request.run_dir is not None and request.run_dir.exists() and not request.run_dir.is_dir():
-        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    reject_file(request.run_dir)
     saved = None
     if request.resume is not None:
         if request.run_dir is not None:
@@ -56,9 +54,8 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
         ending.enter_context(alone_in(place, place.is_dir()))  # before it is read
         saved = read_run(place)
         request = as_saved(request, saved)
-        selected = resolve(request.selection)
-    else:
-        selected = resolve(request.selection)
+    selected = resolve(request.selection)
+    if saved is None:
         place = free_place(request, selected, ending)
     report = check_selected(request, selected, progress, place, saved, ending=ending, attribute=True)
     report = structs.replace(report, extent=selected.declared.extent(selected.variant, selected.config))
@@ -84,10 +81,10 @@ def check_selected(
     ending: contextlib.ExitStack | None = None,
     attribute: bool = False,
 ) -> CheckReport:
-    """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`.
+    """Check a configuration that is already resolved; traces go into the folder `place`. Otherwise like `run_check`.
 
-    family: one of the whole model that the configuration is in, so that nothing is read or compiled. attribute: name
-    the known findings that a counterexample is an instance of.
+    family: a family of the whole model that contains the configuration, so that nothing is read or compiled.
+    attribute: name the known findings that a counterexample is an instance of.
     """
     if ending is None:
         with contextlib.ExitStack() as own:
@@ -99,7 +96,10 @@ def check_selected(
     folder = _run_dir(run, outcome)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     rendered = {fn.ident for fn in chosen if fn.kind != "sometimes"}
-    findings |= _with_truths({ident: each for ident, each in findings.items() if ident in rendered})
+    if rendered & findings.keys():
+        from elrcheck.traces.truth import with_truths
+
+        findings |= {ident: with_truths(each) for ident, each in findings.items() if ident in rendered}
     instances = {
         fn.ident: selected.declared.instance_of(model, selected.config, fn, findings[fn.ident].labels)
         for fn in chosen
@@ -121,7 +121,7 @@ def check_selected(
 def _explore(
     run: PlannedRun, model: Model, progress: Progress, family: KernelFamily | None, ending: contextlib.ExitStack
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
-    """Search, and replay what was found."""
+    """Search, and replay the trace of every finding."""
     request, selected, chosen, config = run.request, run.selected, run.chosen, run.selected.config
     if request.symmetry:
         demand_renamings(model, config)
@@ -152,14 +152,6 @@ def _explore(
         for fn in chosen
         if fn.ident in outcome.traces
     }
-
-
-def _with_truths(findings: dict[str, Replayed]) -> dict[str, Replayed]:
-    if not findings:
-        return {}
-    from elrcheck.traces.truth import with_truths
-
-    return {ident: with_truths(finding) for ident, finding in findings.items()}
 
 
 # ---------------------------------------------------------------------------- the run folder

@@ -36,8 +36,8 @@ def explore_liveness(
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Return the counts of the search, and a replayed lasso for every violated property.
 
-    An incomplete graph decides no property: a missing step could be the way out of a cycle. run: has
-    the folder in which a search on Spark leaves its levels, from which the driver builds the graph.
+    An incomplete graph decides no property: a missing step could be the way out of a cycle. run: of a search on Spark;
+    the driver builds the graph from the levels in its folder.
     """
     from elrcheck.explorer.graph.fair_cycles import FairGraph
     from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps

@@ -33,9 +33,9 @@ LEAST_ROOM = 16 * 2**20
 OVERHEAD = 96 * 2**20
 """Memory a search needs besides states, in bytes: level file buffers, results of native calls (92 measured)."""
 LONG_SEARCH = 1_000_000.0
-"""Expected states from which the optimised kernel is compiled before the search: the quick one would only delay it."""
+"""Expected states from which the optimised kernel is compiled before the search; a quick one would only delay it."""
 SHORT_BUDGET = 30.0
-"""Below this time budget, in seconds, the quick kernel begins anyway: compiling the optimised one would use it up."""
+"""Below this time budget, in seconds, the quick kernel begins anyway; compiling the optimised one would use it up."""
 AFTERWARDS = 1.0
 """Seconds of a time budget that are reserved for traces, replay and report after the search (measured)."""
 MOST_AFTERWARDS = 0.1
@@ -44,11 +44,12 @@ MOST_AFTERWARDS = 0.1
 
 @dataclass
 class SearchSubject:
-    """A configuration of a model to search, the properties to look for, and the source of its program.
+    """A configuration of a model to search, the properties to check, and the source of its program.
 
-    family: one that the configuration is in, whose kernel the local engine uses. start: for the compiled engines,
-    a reachable state to search from instead of the initial one. lowered: the program, once there is one. symmetry: one
-    state stands for all that differ in the names of members of symmetric sorts. expected: about how many states it has.
+    family: one that contains the configuration, whose kernel the local engine uses. start: for the compiled engines,
+    a reachable state to search from instead of the initial one. lowered: the program, once it has been lowered.
+    symmetry: one state stands for all that differ only by a renaming of members of symmetric sorts. expected:
+    estimated number of states.
     """
 
     model: Model
@@ -63,7 +64,7 @@ class SearchSubject:
     """The start of the time budget, which includes the compilation of the model."""
 
     def program(self, progress: Progress) -> Lowered:
-        """Return the program, which is lowered when it is first needed."""
+        """Return the program, lowered on first use."""
         if self.lowered is None:
             from elrcheck.explorer.kernel.kept_program import kept_lowering
 
@@ -86,8 +87,7 @@ def explore(
 ) -> SearchOutcome:
     """Search with the engine that the request names, unless the answer of an earlier search is stored.
 
-    Only the local engine keeps its run in a folder; the caller ends the run that was opened
-    (`CheckpointFolder.closing`).
+    run: its folder is opened by the compiled engines, and closed by the caller (`CheckpointFolder.closing`).
     """
     if request.engine not in ("local", "spark"):
         for option, value in (("--fingerprint", request.fingerprint), ("--resume", request.resume)):
@@ -124,7 +124,7 @@ def explore(
 def run_search(
     subject: SearchSubject, request: CheckRequest, progress: Progress, run: PlannedRun | None = None
 ) -> FinishedSearch:
-    """Run the local, the numpy or the Spark engine. Raises Interrupted if it was stopped by a signal."""
+    """Run the local, the numpy or the Spark engine; raise Interrupted if a signal stopped it."""
     from elrcheck.base.runner.processors import processors
     from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache
@@ -276,5 +276,5 @@ class FinishedSearch:
     folder: CheckpointFolder | None = None
 
     def outcome(self) -> SearchOutcome:
-        """Return its counts and first hits, without traces."""
+        """Return the counts and first hits, without traces."""
         return outcome_of(self.lowered.program, self.result, self.detail)

@@ -1,8 +1,7 @@
 """Uses the answer of an earlier search of the same program instead of searching again.
 
-A stored answer (`explorer/runs/kept_searches.py`) has packed leaves and digests. Here it becomes the outcome that a
-search of the present model would have; the plain model first follows every trace in it. An answer that the plain
-model does not confirm is refused.
+A stored answer (`explorer/search/kept_searches.py`) has packed leaves and digests. It becomes the outcome that a
+search of the present model would have, once the plain model has followed every trace in it; otherwise it is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckRequest
-from elrcheck.explorer.runs.kept_searches import STOPPED, CheckAnswer, KeptSearch, SearchLookup
+from elrcheck.explorer.search.kept_searches import STOPPED, CheckAnswer, KeptSearch, SearchLookup
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
@@ -25,7 +24,10 @@ COMMON = tuple(name for name in KeptSearch.__struct_fields__ if name != "checks"
 
 
 def question_of(request: CheckRequest, program: Program) -> SearchLookup | None:
-    """Return the question that a stored answer may answer: whole states, from the start, without a depth limit."""
+    """Return the lookup for a request that a stored answer may answer, else None.
+
+    Such a request is of the local engine, with whole states, from the start, and without a depth limit.
+    """
     if (
         not request.kept
         or request.engine != "local"
@@ -56,7 +58,7 @@ def find_outcome(
                 return None
         elif answer.trace is None:
             if needed:
-                return None  # whoever searched had no reason to rebuild it
+                return None  # the earlier search did not need it
         else:
             states = _replayed(answer, lowered, functions[check.name])
             if states is None:

@@ -1,8 +1,8 @@
 """Find the settings of `--set` that make no difference to a search, so that its verdict says nothing about them.
 
-A rule that no reachable state uses might as well be absent: with `unclean_leader_election_enable=true` and no
-partition that ever lacks an eligible replica, HOLDS says no more than without it. Repeats the search with each
-setting left at its default, and compares counts, levels, and the depth of each property.
+A rule that no reachable state uses might as well be absent; if a setting only enables such a rule, HOLDS says no more
+than without it. The search is repeated with each setting at its default, and counts, levels, and the depth of each
+property are compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import setting_of, setting_text
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.declared.select import Selected, resolve, select_properties
-from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.results.check_report import CheckReport
 
 SHORT = 1.0
@@ -28,9 +27,9 @@ SHORT = 1.0
 def with_no_effect(
     report: CheckReport, settings: Sequence[str], request: CheckRequest, selected: Selected, progress: Progress
 ) -> CheckReport:
-    """Return the report, with those of the settings that made no difference.
+    """Return the report with the settings that make no difference.
 
-    Repeats only a short, complete search without violations: there, an unused setting would pass for a safe one.
+    Only a short, complete search without violations is repeated: there, an unused setting would pass for a safe one.
     """
     searched = report.search
     lasting = any(each.kind == "leads_to" for each in report.properties)
@@ -47,7 +46,7 @@ def _same_without(
     overrides = tuple(each for each in request.selection.overrides if setting_of(each) != name)
     try:
         without = resolve(replace(request.selection, overrides=overrides))
-    except UsageFault:  # it goes with another setting, and the two only make sense together
+    except UsageFault:  # another setting makes sense only together with this one
         return False
     if without.config == selected.config:
         return True
@@ -55,12 +54,7 @@ def _same_without(
     chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
     plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())
-    return _summary(explore(SearchSubject(model, without.config, chosen), plain, progress)) == (
-        report.search.generated,
-        report.search.levels,
-        {each.id: each.depth for each in report.properties if each.depth is not None},
-    )
-
-
-def _summary(outcome: SearchOutcome) -> tuple[int, tuple[int, ...], dict[str, int]]:
-    return outcome.generated, outcome.levels, outcome.first
+    outcome = explore(SearchSubject(model, without.config, chosen), plain, progress)
+    depths = {each.id: each.depth for each in report.properties if each.depth is not None}
+    before = (report.search.generated, report.search.levels, depths)
+    return (outcome.generated, outcome.levels, outcome.first) == before

@@ -1,4 +1,4 @@
-"""The report of a search: its verdicts, its counts, and what of it fails by `--fail-on`."""
+"""The report of a search: its verdicts, its counts, and its failures by `--fail-on`."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def report_of(
 ) -> CheckReport:
     """Return the report of a search.
 
-    findings: replayed traces; stored: their files in the run folder; instances: the known findings that they are
-    instances of; each by property.
+    Each by property: findings: replayed traces; stored: their files in the run folder; instances: the known findings
+    that they are instances of.
     """
     request, selected = run.request, run.selected
     properties = tuple(

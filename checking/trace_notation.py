@@ -1,6 +1,6 @@
 """A trace in another notation: TLA+ witness, ITF, JSON, Mermaid or DOT.
 
-A trace is written as it is stored, even a damaged one, for TLC to reject; `traces.replay` checks a trace here.
+A trace is written as it is stored, even a damaged one, so that TLC can reject it; `traces.replay` checks traces here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
-from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid
@@ -27,7 +26,7 @@ from elrcheck.traces.truth import truths
 
 
 def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ...]:
-    """Write a trace that is in memory, and return the paths written, the one to start TLC on first."""
+    """Write a trace; return the paths of the files, first the one to run TLC on."""
     trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     stem = f"{module_name(origin.variant, origin.scope)}_{origin.property or 'Trace'}".replace("-", "")
     if form == "tla":
@@ -59,14 +58,17 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
 
 
 def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = None) -> Witness:
-    """Return the specification and the witness that extends it."""
+    """Write the specification, and return the witness that extends it; raise UsageFault for a lasso."""
     trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     if trace.loop is not None:
         raise UsageFault("trace-lasso", "an infinite trace has no TLA+ witness")
     spec_name = module_name(origin.variant, origin.scope)
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
-    properties = [] if fn is None else [_witness_property(fn)]
+    properties = []
+    if fn is not None:
+        operator = fn.name if fn.kind == "always" else checked_name(fn)
+        properties.append(WitnessProperty(operator, "step" if fn.is_step else "state"))
     types = model.signatures
     return write_witness(
         folder,
@@ -81,8 +83,3 @@ def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = N
         taken=spec.taken,
         comment=f"{origin.property} in {origin.variant}, {origin.scope}",
     )
-
-
-def _witness_property(fn: Fn) -> WitnessProperty:
-    operator = fn.name if fn.kind == "always" else checked_name(fn)
-    return WitnessProperty(operator, "step" if fn.is_step else "state")

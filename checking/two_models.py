@@ -1,8 +1,8 @@
 """The shortest traces that one of two models has and the other refuses.
 
 Both are followed in plain Python, step by step with the same action and arguments, breadth first over the pairs of
-states that steps of both reach. Values are compared by what they say, since the classes of a copy are other classes;
-fields that only one model has are not compared. Steps whose compiled programs are equal are taken in one model only.
+states that both reach. Values are compared by content, because a copy of a model has other classes; fields that only
+one model has are ignored. Steps whose compiled programs are equal are taken in one model only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from elrcheck.traces.describe import leaves, trace_view
 
 Pair: TypeAlias = tuple[Any, Any]
 StepKey: TypeAlias = tuple[str, Any]
-"""An action, and what its arguments say."""
+"""An action, and the content of its arguments (`meaning`)."""
 Step: TypeAlias = tuple[Label, Callable[..., Any]]
 SIDES: tuple[SideName, ...] = ("a", "b")
 OTHER: Mapping[SideName, SideName] = {"a": "b", "b": "a"}
@@ -35,7 +35,7 @@ OTHER: Mapping[SideName, SideName] = {"a": "b", "b": "a"}
 
 @dataclass(frozen=True)
 class TraceLimits:
-    """Where the search stops: pairs of states, steps, seconds."""
+    """Limits of the search: pairs of states, steps, seconds."""
 
     states: int
     depth: int | None
@@ -44,7 +44,7 @@ class TraceLimits:
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A step from a pair that one side has: its label there, and the guard or state of the other side."""
+    """A step from a pair that only one side has: its label there, and the guard or state of the other side."""
 
     pair: Pair
     label: Label
@@ -75,7 +75,7 @@ class TwoModels:
         ]
 
     def search(self, progress: Progress) -> tuple[RefusedTrace, ...]:
-        """Return what each side has and the other refuses."""
+        """Return, for each side, the shortest trace that the other side refuses."""
         started = time.monotonic()
         starts = self._starts()
         if starts is not None:
@@ -102,7 +102,7 @@ class TwoModels:
         return self._answers()
 
     def _starts(self) -> tuple[RefusedTrace, ...] | None:
-        """Pair the initial states; return an answer at once if one model has one that the other has not."""
+        """Pair the initial states; return the answer if one model has an initial state that the other lacks."""
         starts = {side: list(dict.fromkeys(model.starts)) for side, model in self.models.items()}
         pairs = [(x, y) for x in starts["a"] for y in starts["b"] if alike(x, y)]
         self._before = dict.fromkeys(pairs)
@@ -122,7 +122,7 @@ class TwoModels:
         return tuple(answers)
 
     def _expand(self, pair: Pair) -> Iterator[Pair]:
-        """Yield the new pairs one step behind a pair, and note what only one side has."""
+        """Yield the new pairs that are one step after a pair, and note steps that only one side has."""
         a, b = self.models["a"], self.models["b"]
         states = self._both(pair)
         for of_a, of_b, equal in self._steps:
@@ -133,24 +133,24 @@ class TwoModels:
             if after_a is None and after_b is None:
                 continue
             if equal or (after_a is not None and after_b is not None and alike(after_a, after_b)):
-                behind = (after_a, after_b)
-                if self._is_known(behind) or not a.within(after_a) or not (equal or b.within(after_b)):
+                after = (after_a, after_b)
+                if self._is_visited(after) or not a.within(after_a) or not (equal or b.within(after_b)):
                     continue
                 assert of_a is not None and of_b is not None
                 self._reached.add(after_a)
-                self._before[behind] = (pair, (of_a[0], of_b[0]))
-                yield behind
+                self._before[after] = (pair, (of_a[0], of_b[0]))
+                yield after
                 continue
             if of_a is not None and after_a is not None:
                 self._note("a", pair, of_a[0], after_a, after_b, of_b is None, guard_b)
             if of_b is not None and after_b is not None:
                 self._note("b", pair, of_b[0], after_b, after_a, of_a is None, guard_a)
 
-    def _is_known(self, pair: Pair) -> bool:
+    def _is_visited(self, pair: Pair) -> bool:
         return pair[0] in self._reached if self._one_to_one else pair in self._before
 
     def _both(self, pair: Pair) -> Pair:
-        """Return the states of a pair: that of b is made from that of a where an equal step has led there."""
+        """Return the states of a pair; after an equal step, that of b is a translation of that of a."""
         ty = self.models["b"].model.state_ty
         return pair[0], translated(pair[0], ty) if pair[1] is None else pair[1]
 
@@ -227,7 +227,7 @@ def meaning(value: Any) -> Any:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Return whether two values say the same, in the fields that both have."""
+    """Return whether two values have the same content, in the fields that both have."""
     if type(a) is type(b) and not isinstance(a, tuple | frozenset | Map):
         return bool(a == b)
     if is_dataclass(a) and is_dataclass(b):

@@ -24,9 +24,10 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.engines import FinishedSearch, SearchSubject, run_search
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.graph.components import NONE, parts_of
-from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
+from elrcheck.explorer.graph.graph import Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.outcome import projection_of
+from elrcheck.explorer.search.result import level_batches
 from elrcheck.lang.ir import Fn
 from elrcheck.results.check_report import VariableReport
 from elrcheck.results.drawn_graph import MOST_STATES
@@ -166,9 +167,7 @@ def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]
 
     def batches() -> Iterator[npt.NDArray[np.uint64]]:
         for level in range(levels):
-            for rows in search.batches(level):
-                for start in range(0, len(rows), BATCH):
-                    yield np.array(rows[start : start + BATCH])
+            yield from map(np.array, level_batches(search, level))
 
     def count(rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
         successors = search.successors(rows)

@@ -16,7 +16,7 @@ from elrcheck.base.requests import SimulateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.check import store_findings
-from elrcheck.checking.runs.folders import run_folder
+from elrcheck.checking.runs.folders import reject_file, run_folder
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.guided import Guided
@@ -43,8 +43,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
             "a walk is finite, so it cannot check liveness (V-*)",
             help="use `elrcheck check --liveness`",
         )
-    if request.run_dir is not None and request.run_dir.is_file():
-        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    reject_file(request.run_dir)
     started = time.monotonic()
     seed = secrets.randbits(32) if request.seed is None else request.seed
     progress.stage("compiling the model")

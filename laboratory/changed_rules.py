@@ -7,10 +7,10 @@ import time
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.runner.processors import processors
+from elrcheck.checking.runs.folders import reject_file
 from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.laboratory.rule_survey import run_rules
-from elrcheck.mutation.guard_run import reject_file
 from elrcheck.results.mutation_report import MutateReport, MutateVerdict
 
 

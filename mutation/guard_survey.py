@@ -1,8 +1,8 @@
-"""Guard survey: drop one named `require` at a time and see whether any property notices.
+"""`mutate --guards` of any model: leave out one named guard at a time, and see whether any property notices.
 
 The scope is first searched completely with all guards; only properties that hold there can notice a change.
 Then each guard of every action that fires in the scope is dropped once, and the search stops at the first
-violated property. `unnoticed` applies to this scope only: the guard may matter with more brokers or other
+violated property. `unnoticed` applies to this scope only: the guard may matter in a larger one or with other
 disturbances, or it may merely keep the model small.
 """
 
@@ -16,9 +16,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.engines import no_collection
+from elrcheck.checking.runs.folders import reject_file
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
@@ -27,7 +32,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relowered
 from elrcheck.mutation.mutation_run import Searches, dropped, outcome_of, unmutated
-from elrcheck.results.mutation_report import GuardReport, SurveyReport
+from elrcheck.results.mutation_report import GuardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.traces.replay import ReplayError, replay_finding
 
 # Errors that a step may raise once the guard that protected it is gone.
@@ -37,8 +42,38 @@ REDUNDANT = "it is never the only guard that refuses a step"
 FRUITLESS = "the steps that only it refuses lead to no new state"
 
 
+def run_guards(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Leave out the selected guards one by one; raise UsageFault for unknown names, or if the run folder is a file."""
+    started = time.perf_counter()
+    reject_file(request.run_dir)
+    model = declared(request.selection.source).whole()
+    surveyed, guards = survey(model, request, Searches(request, progress))
+    return MutateReport(
+        verdict=guard_verdict(surveyed, guards),
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or processors(),
+        hazards=(),
+        survey=surveyed,
+        guards=guards,
+        run_dir=None,
+        model=None if request.selection.model is None else str(request.selection.model),
+        patch=patch_applied(request.selection.source),
+    )
+
+
+def guard_verdict(surveyed: SurveyReport | None, guards: Sequence[GuardReport]) -> MutateVerdict:
+    """Return the verdict of a survey; a search that reached a limit never passes."""
+    verdicts = {guard.verdict for guard in guards}
+    if "inconclusive" in verdicts or (surveyed is not None and not surveyed.unmutated.complete):
+        return "inconclusive"
+    return "nothing_run" if verdicts <= {"skipped"} else "surveyed"
+
+
 def survey(model: Model, request: MutateRequest, searches: Searches) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
-    """Drop the guards of the selected actions one by one; no reports if the survey cannot tell anything."""
+    """Drop the guards of the selected actions one by one; without reports if the search with all guards is useless.
+
+    That is so if it reached a limit, or if every property is violated in it.
+    """
     selected = resolve(request.selection)
     actions = select_actions(model, request.actions)
     searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
@@ -71,7 +106,7 @@ def survey(model: Model, request: MutateRequest, searches: Searches) -> tuple[Su
 
 @dataclass(frozen=True)
 class _GuardBench:
-    """The scope with all guards: its program with the properties that hold, and what its search has found."""
+    """The scope with all guards: its program with the properties that hold, and the outcome of its search."""
 
     lowered: Lowered
     holding: tuple[Fn, ...]
@@ -80,7 +115,7 @@ class _GuardBench:
 
 
 def select_actions(model: Model, requested: Sequence[str]) -> tuple[Fn, ...]:
-    """Actions by name, ignoring case; all actions if `wanted` is empty."""
+    """Return actions by name, ignoring case; all actions if `requested` is empty."""
     if not requested:
         return model.actions
     names = {fn.name.lower(): fn for fn in model.actions}
@@ -105,11 +140,11 @@ def _guards(bench: _GuardBench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
 
 
 def _survey_guard(bench: _GuardBench, report: GuardReport) -> GuardReport:
-    """Search without the guard. A step that is undefined without it is not a finding."""
+    """Search without the guard; a step that is undefined without it makes the search inconclusive."""
     config: Any = bench.lowered.config
     broken = dropped(bench.lowered.model, report.action, report.guard)
     try:
-        with no_collection():  # all but this action is taken over from the program with all guards
+        with no_collection():  # everything but this action comes from the program with all guards
             lowered = relowered(bench.lowered, broken, frozenset((report.action,)))
         if lowered is not None and lowered.program is bench.lowered.program:
             return _unbroken(replace(report, same=True), bench.base, bench.base)
@@ -137,7 +172,7 @@ def _survey_guard(bench: _GuardBench, report: GuardReport) -> GuardReport:
 
 
 def _unbroken(report: GuardReport, base: SearchOutcome, after: SearchOutcome) -> GuardReport:
-    """Return the report when no property broke, in a complete or an incomplete search."""
+    """Return the report if no property broke, in a complete or an incomplete search."""
     report = replace(report, distinct=after.distinct, generated=after.generated)
     if not after.complete:
         return replace(report, verdict="inconclusive", reason=after.reason)

@@ -1,4 +1,4 @@
-"""One search of a mutation run, and the model without one of its guards."""
+"""The searches of a mutation run, and a model without one of its guards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from elrcheck.traces.replay import Replayed
 
 
 class Searches:
-    """Settings that all searches of a run share: limits, workers, progress, and whether stored answers count."""
+    """Settings that all searches of a run share: limits, workers, progress, and the use of stored answers."""
 
     def __init__(self, request: MutateRequest, progress: Progress) -> None:
         self.progress = progress
@@ -49,9 +49,9 @@ def outcome_of(
     stop: Literal["first", "complete"],
     lowered: Lowered | None = None,
 ) -> SearchOutcome:
-    """Search with the compiled engine; names a limit after the option of `mutate` that sets it.
+    """Search with the compiled engine; a limit is named after the option of `mutate` that sets it.
 
-    lowered: the program with these checks, if there is one already.
+    lowered: the program with these checks, if it has been lowered already.
     """
     request = CheckRequest(
         workers=searches.workers,
@@ -67,7 +67,7 @@ def outcome_of(
 def lassos_of(
     model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
-    """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
+    """Return the same for liveness properties, which need the whole graph, and a replayed lasso of each that breaks."""
     from elrcheck.checking.check_liveness import explore_liveness
 
     request = CheckRequest(workers=searches.workers, limits=searches.limits)

@@ -1,4 +1,4 @@
-"""How a change of a rule shows, and the answer about it that a run writes down."""
+"""The verdict on a change of a rule, and the answer about it in a run's journal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from elrcheck.results.mutation_report import MutantVerdict, RuleMutant
 from elrcheck.traces.replay import ReplayError
 
 RULE_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, NotEnabled)
-"""What a rule may raise when the rule that protected it is changed."""
+"""Errors that a rule may raise when another one that protected it is changed."""
 UNDEFINED = (ReplayError, ModelError, *RULE_FAULTS)
-"""What a step or its replay may raise then."""
+"""Errors that a step or its replay may then raise."""
 
 
 @dataclass(frozen=True)
 class ChangeVerdict:
-    """The way in which a change shows. by: the property or rule that notices it, None if only counts tell."""
+    """The effect of a change. by: the property or rule that notices it, None if only counts reveal it."""
 
     verdict: MutantVerdict
     by: str | None = None
@@ -32,9 +32,9 @@ class ChangeVerdict:
 
 
 class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
-    """The result for one change. typed: false if the types refuse it, so that it was not compared.
+    """The result for one change. typed: false for a change that is ill-typed, and so was not compared.
 
-    same: configurations in which even the program is the same.
+    same: number of configurations in which even the program is the same.
     """
 
     verdict: MutantVerdict = "unaffected"
@@ -42,7 +42,7 @@ class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
     same: int = 0
 
     def shows(self, verdict: ChangeVerdict) -> MutantAnswer:
-        """Return this answer with how the change shows."""
+        """Return this answer with a verdict."""
         return structs.replace(
             self,
             verdict=verdict.verdict,
@@ -53,13 +53,13 @@ class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
         )
 
     def report(self, **changes: object) -> RuleMutant:
-        """Return what the report of a run has of this answer, with changed fields."""
+        """Return the part of this answer that a report has, with some fields replaced."""
         values = {name: getattr(self, name) for name in RuleMutant.__struct_fields__}
         return RuleMutant(**{**values, **changes})
 
 
 def plain_answer(mutants: RuleMutants, variation: Variation) -> MutantAnswer:
-    """Return the answer about a change that has not been judged."""
+    """Return the answer about a change before it is judged."""
     return MutantAnswer(
         name=variation.name,
         function=variation.function,
@@ -71,7 +71,7 @@ def plain_answer(mutants: RuleMutants, variation: Variation) -> MutantAnswer:
 
 
 def defined(what: str, judge: Callable[..., ChangeVerdict | None], *arguments: object) -> ChangeVerdict | None:
-    """Return a verdict; one about a step that is undefined under the change, if a rule raises."""
+    """Return judge(*arguments), or the verdict `undefined` if a rule raises an error."""
     try:
         return judge(*arguments)
     except UNDEFINED as fault:

@@ -1,4 +1,4 @@
-"""The answers about changes of the rules, written down as they arrive, so that the same command resumes a run."""
+"""The journal of answers about changes of the rules, with which the same command resumes a run."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ T = TypeVar("T", bound=NamedTask)
 
 @dataclass(frozen=True)
 class RuleAnswers:
-    """The answers of a run in the order of its tasks, as far as they arrived. resumed: those of an earlier run."""
+    """The answers of a run so far, in the order of its tasks. resumed: number of those from an earlier run."""
 
     answers: tuple[MutantAnswer, ...]
     resumed: int
 
 
 def folder_of(identity: str) -> Path:
-    """Return the folder of a run without --run-dir, named by what its answers belong to."""
+    """Return the folder of a run without --run-dir, named by a digest of the identity."""
     return RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
 
@@ -54,8 +54,8 @@ def answered(
 ) -> RuleAnswers:
     """Judge each change that has no answer in the folder; after an interrupt, return the answers so far.
 
-    judge: a function of a module. identity: what the answers belong to, the first line of the journal. Raise
-    UsageFault for the folder of another run.
+    judge: a module-level function. identity: everything that the answers depend on, the first line of the journal.
+    Raise UsageFault for the folder of another run.
     """
     place.mkdir(parents=True, exist_ok=True)
     with alone_in(place), Interrupts() as stop:

@@ -19,7 +19,7 @@ from elrcheck.lang.source import ModelError, dispatch_of
 
 @dataclass(frozen=True)
 class ChangedModel:
-    """A model with one change. affected: names of the functions that depend on it; plain: for `planted`."""
+    """A model with one change. affected: names of the functions that depend on it. original, plain: for `planted`."""
 
     variation: Variation
     model: Model
@@ -31,8 +31,8 @@ class ChangedModel:
 class RuleMutants:
     """All changes of the protocol's functions in one model.
 
-    ghosts: fields of the state that no rule reads, whose new values are no rules; bounds: fields of the
-    configuration that only bound a search.
+    ghosts: fields of the state that no rule reads, so that expressions for them are not changed. bounds: fields of
+    the configuration that only bound a search.
     """
 
     def __init__(self, model: Model, ghosts: Collection[str] = (), bounds: Collection[str] = ()) -> None:
@@ -43,7 +43,7 @@ class RuleMutants:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The actions and what they call, but for what only ghosts need, in the order of the names."""
+        """The actions and the functions that they call, except for ghosts only, in the order of their names."""
         todo = [fn.name for fn in self.model.actions]
         reached = set(todo)
         while todo:
@@ -60,18 +60,18 @@ class RuleMutants:
         return callers(self.model)
 
     def of(self, function: str) -> tuple[Variation, ...]:
-        """Return the changes of one function, also those that do not fit the types."""
+        """Return the changes of one function, including ill-typed ones."""
         if function not in self._of:
             self._of[function] = tuple(variations(self.fns[function].source, self.ghosts, self.bounds))
         return self._of[function]
 
     def names(self, functions: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-        """(function, name) of every change of these functions; of all functions if empty."""
+        """Return (function, name) of every change of these functions; of all functions if empty."""
         chosen = functions or self.functions
         return tuple((function, one.name) for function in chosen for one in self.of(function))
 
     def sample(self, functions: Sequence[str], size: int | None, seed: int) -> list[tuple[str, str]]:
-        """Return the changes of these functions, of all if empty, or as many of them as a sample takes."""
+        """Return the changes of these functions (`names`), or a random sample of this size."""
         chosen = list(self.names(functions))
         if size is not None and size < len(chosen):
             chosen = sorted(random.Random(seed).sample(chosen, size))
@@ -94,7 +94,7 @@ class RuleMutants:
         return f"{fn.place.rpartition(':')[0]}:{variation.line}"
 
     def make(self, variation: Variation) -> ChangedModel | None:
-        """Return the model with the change; None if it does not fit the types."""
+        """Return the model with the change; None if the change is ill-typed."""
         dependents = affected(self.model, variation.function, self._callers)
         try:
             model, plain = altered(self.model, variation.function, variation.tree, dependents)
@@ -104,10 +104,7 @@ class RuleMutants:
 
 
 def _chosen(fn: Fn, called: Collection[str]) -> set[str]:
-    """Return the operators that a function calls through one that chooses by the record it is given.
-
-    called: the names that its source calls, that of the choosing function among them.
-    """
+    """Return the operators that a function calls through a dispatching function. called: the names in its source."""
     cases: set[str] = set()
     for function in (fn.source.__globals__[name] for name in called if name in fn.source.__globals__):
         role = getattr(function, "__elr_role__", None)

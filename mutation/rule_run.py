@@ -1,9 +1,9 @@
 """`mutate --rules` of any model: every change of its rules, judged by the properties in one configuration or several.
 
-Each is searched completely without a change, so only what holds there can notice one. A change that breaks no safety
-property, and leads to other steps, is put to the liveness properties that hold as well. The first configuration that
-notices a change is the last that is asked. `unnoticed` is about these configurations and properties; `unaffected`
-changes nothing in any.
+Each configuration is first searched completely without a change, and only properties that hold there can notice one.
+If a change alters steps but breaks no safety property, the liveness properties that hold are checked too. No further
+configuration is tried once one notices the change. `unnoticed` applies to these configurations and properties only;
+`unaffected` changes nothing in any of them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
+from elrcheck.checking.runs.folders import reject_file
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import Selected, resolve, select_properties
+from elrcheck.explorer.search.outcome import outcome_of
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
-from elrcheck.mutation.mutation_run import Searches, lassos_of
+from elrcheck.mutation.mutation_run import Searches, lassos_of, unmutated
 from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, defined, plain_answer
 from elrcheck.mutation.rule_journal import answered, folder_of
 from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
@@ -42,12 +44,12 @@ MOST_STATES, SECONDS = 5_000_000, 60.0
 SAME_STEPS = ChangeVerdict("unaffected", reason="the same steps from every state")
 NO_OTHER_STEP = (SAME.reason, SAME_STEPS.reason)
 WEIGHT = {"unaffected": 0, "unnoticed": 1, "inconclusive": 2}
-"""Of the verdicts that leave a change to the next configuration; the heaviest is that about the change."""
+"""The verdicts after which the next configuration is tried. The heaviest verdict is that on the change."""
 
 
 @dataclass(frozen=True)
 class RuleQuestion:
-    """What changes are judged by. scopes: of the configurations; properties: words; limits: of each search."""
+    """How changes are judged. scopes: of the configurations; properties: words; max_states, seconds: of each search."""
 
     selection: Selection
     scopes: tuple[str, ...]
@@ -66,7 +68,7 @@ class RuleTask(Record, frozen=True):
 
 @cache
 def bench(question: RuleQuestion) -> PropertyBench:
-    """Return the bench of this process."""
+    """Return the bench of this process, with its searches done so far."""
     return PropertyBench(question)
 
 
@@ -104,7 +106,7 @@ class PropertyBench:
         return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
 
     def _verdicts(self, changed: ChangedModel) -> Iterator[ChangeVerdict]:
-        """Yield how a change shows in one configuration after the other, until it is settled."""
+        """Yield the verdict on a change in one configuration after the other, until one notices it."""
         for place in self.places:
             verdict = defined("a step", place.judged, changed)
             assert verdict is not None
@@ -113,7 +115,7 @@ class PropertyBench:
                 return
 
     def _place(self, place: str) -> str:
-        """Return where a change is: in the files of a patched copy by their paths in the diff, else from here."""
+        """Return the place of a change, relative to the patched copy of the model or to the current folder."""
         homes = folders_of_models() if self.selected.patch is not None else (Path.cwd(),)
         path = Path(place)
         home = next((home for home in homes if path.is_relative_to(home)), None)
@@ -134,7 +136,7 @@ class JudgingConfiguration:
 
     @cached_property
     def lively(self) -> tuple[str, ...]:
-        """The liveness properties that hold without a change, as far as the search can tell."""
+        """The liveness properties that hold without a change; none if the search was incomplete."""
         if not self.model.leads_to or self.selected.before.no_liveness is not None:
             return ()
         outcome, lassos = lassos_of(self.model, self.selected.config, self.model.leads_to, self._searches)
@@ -154,7 +156,7 @@ class JudgingConfiguration:
         return self._by_liveness(changed) or replace(verdict, verdict="unnoticed")
 
     def _by_liveness(self, changed: ChangedModel) -> ChangeVerdict | None:
-        """Return the liveness property that breaks under the change, of those that hold without; None for none."""
+        """Return the verdict if the change breaks a liveness property that holds without it, else None."""
         holding = [fn for fn in changed.model.leads_to if fn.ident in self.lively]
         if not holding:
             return None
@@ -168,25 +170,19 @@ class JudgingConfiguration:
         return ChangeVerdict("found", first, outcome.first[first])
 
     def reason(self, places: int) -> str | None:
-        """Return why the search has no end; of one of several configurations, with its name."""
+        """Return why the search is incomplete, with the name of the configuration if there are several."""
         reason = self.base.result.reason
         return f"{self.name}: {reason}" if places > 1 else reason
 
     def unmutated(self) -> Unmutated:
-        """Return what a report says of the search without a change."""
-        result = self.base.result
-        return Unmutated(
-            complete=result.complete,
-            distinct=result.distinct,
-            generated=result.generated,
-            diameter=result.diameter,
-            seconds=round(result.seconds, 3),
-            violated=tuple(sorted(fn.ident for fn in self.model.always if fn.ident in self.base.first)),
-        )
+        """Return the report of the search without a change."""
+        report = unmutated(outcome_of(self.base.lowered.program, self.base.result))
+        always = {fn.ident for fn in self.model.always}
+        return structs.replace(report, violated=tuple(ident for ident in report.violated if ident in always))
 
 
 def _with_properties(model: Model, words: tuple[str, ...]) -> Model:
-    """Return the model with these properties alone; with all of them if there are no words."""
+    """Return the model with only the properties that these words select; with all if there are no words."""
     if not words:
         return model
     chosen = frozenset(fn.ident for fn in select_properties(model, words))
@@ -209,8 +205,7 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
         request.selection, scopes, request.properties, request.max_states or MOST_STATES, request.timeout or SECONDS
     )
     place = bench(question)
-    if request.run_dir is not None and request.run_dir.is_file():
-        raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    reject_file(request.run_dir)
     every = place.mutants.names()
     chosen = place.mutants.sample(place.mutants.choose(request.functions), request.sample, request.seed)
     progress.stage("the search without a change")
@@ -252,7 +247,7 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
 
 
 def _scopes(request: MutateRequest) -> tuple[str, ...]:
-    """Return the scopes to judge in: those that --configuration names, or that of the selection."""
+    """Return the scopes of the configurations: those that --configuration names, or that of the selection."""
     if not request.configurations:
         return (request.selection.scope,)
     names = declared(request.selection.source).scope_names
@@ -271,7 +266,7 @@ def _verdict(survey: RuleSurvey, reports: tuple[RuleMutant, ...]) -> MutateVerdi
 
 
 def _identity(place: PropertyBench) -> str:
-    """Return what the answers of a run belong to."""
+    """Return everything that the answers of a run depend on, as JSON."""
     model, question = place.model, place.question
     identity = {
         "model": place.selected.declared.digest(),

@@ -1,8 +1,7 @@
 """One change of a rule in one configuration, which is searched without the change first.
 
-A change that leaves the same program, or the same steps from every reachable state, needs no search; otherwise
-the changed program is searched until a property breaks that holds without the change. Each finding is replayed
-in plain Python.
+If the program stays the same, or every reachable state has the same steps, no search is needed. Otherwise the changed
+program is searched until it breaks a property that holds without the change. Each finding is replayed in plain Python.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from elrcheck.traces.replay import replay_finding
 
 SAME = ChangeVerdict("unaffected", reason="the same program")
 MANY = 100_000
-"""Distinct states from which the changed program is compiled: to evaluate it in numpy would take longer."""
+"""Distinct states from which the changed program is compiled, because evaluating it in numpy would take longer."""
 
 
 @dataclass(frozen=True)
 class Searched:
-    """A configuration without the change, and its complete search. reaches: witnesses that have to be reached."""
+    """A configuration without the change, and its complete search. reaches: witnesses that must stay reachable."""
 
     lowered: Lowered
     search: Search
@@ -60,9 +59,9 @@ def searched(model: Model, config: ModelConfig, limits: Limits, reaches: Collect
 
 
 def judged(base: Searched, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
-    """Return how the change shows: None if every step leads where it led, SAME if even the program is the same.
+    """Return the verdict on a change: None if every step leads to the same state, SAME if the program is the same.
 
-    seconds: limit of its search.
+    seconds: time limit of the search.
     """
     change = _lowered_again(base, changed)
     limits = Limits(max_states=max(10_000, 2 * base.result.distinct), time_budget=seconds)
@@ -86,14 +85,14 @@ def judged(base: Searched, changed: ChangedModel, seconds: float) -> ChangeVerdi
 
 
 def _lowered_again(base: Searched, changed: ChangedModel) -> Relowered | None:
-    """Return what the change does to the program; None if all of it has to be lowered again."""
+    """Return the changed parts of the program; None if all of it has to be lowered again."""
     if changed.model.bound.name in changed.affected or _starts_elsewhere(base, changed):
         return None
     return relower(base.lowered, changed.model, changed.affected)
 
 
 def _starts_elsewhere(base: Searched, changed: ChangedModel) -> bool:
-    """Return whether the change gives other initial states."""
+    """Return whether the change alters the initial states."""
     if changed.model.init.name not in changed.affected:
         return False
     with planted(changed.original, changed.plain):

@@ -1,4 +1,4 @@
-"""Spark properties of a session. The user's override ours, except where they could falsify a verdict."""
+"""Spark properties of a session. Those of the user override ours, except where they could falsify a verdict."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ UNSAFE: Mapping[tuple[str, str], str] = {
 class SparkChoice:
     """The user's choices for Spark.
 
-    `conf`: properties in the order given; the last value of a property wins.  `threads`: number of cores
-    per task (spark.task.cpus), None to leave it to Spark.  `verbose` shows Spark's own messages and a link
-    to its web page on stderr.
+    conf: properties in the order given; the last value of a property wins. threads: number of cores per task
+    (spark.task.cpus), None to leave it to Spark. verbose: show Spark's own messages and a link to its web page on
+    stderr.
     """
 
     master: str = "local[*]"

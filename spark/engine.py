@@ -1,4 +1,4 @@
-"""The engine `spark` for the commands: opens a session, and runs a search on it."""
+"""The engine `spark` of the commands: opens a session, and a search on it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ TRIES = 4
 def spark_search(
     program: Program, request: SparkRequest, settings: SearchSettings, progress: Progress
 ) -> Iterator[SparkSearch]:
-    """Open a search that can be run within the block; raises the faults of `spark_session`.
-
-    settings: those of the driver.
-    """
+    """Open a search to run within the block; raise the faults of `spark_session`. settings: of the driver."""
     choice = spark_choice(request)
     with session_for(choice, progress) as session:
         progress.stage("starting the executors")
@@ -46,7 +43,7 @@ def spark_search(
 
 
 def spark_choice(request: SparkRequest) -> SparkChoice:
-    """Return options for one task at a time per executor, on all its cores, so it holds each shard once."""
+    """Return options for one task at a time per executor, on all its cores, so that it holds each shard once."""
     conf = parse_conf(request.conf)
     properties = dict(conf)
     master = parse_master(request.master)

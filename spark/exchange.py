@@ -4,10 +4,10 @@
        |                                                          +-- union --mapInArrow(settle)--> reports
        +----------------------------------------------------------+
 
-The anchor is a cached table with one row per partition. It serves two purposes. Its cached blocks lie on
-executors, and Spark prefers to run a task where the blocks of its input are, so a partition stays where its
-states are. And the union with it preserves the partitioning of both sides (Spark 4.1 and later), so the task
-that settles partition p prefers the location of anchor p, wherever the shuffle data comes from.
+The anchor is a cached table with one row per partition. Its cached blocks lie on executors, and Spark prefers to run
+a task where the blocks of its input are, so a partition stays where its states are. And the union with it preserves
+the partitioning of both sides (Spark 4.1 and later), so the task that settles partition p prefers the location of
+anchor p, wherever the shuffle data comes from.
 
 All levels have the same plan; only the function differs.
 """

@@ -54,12 +54,12 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
 
 
 class SparkJobError(RuntimeError):
-    """A job failed because of a bug, not because of the environment.  The text is Spark's."""
+    """A job failed because of a bug, not because of the environment; the text is Spark's."""
 
 
 @contextlib.contextmanager
 def explained(master: str) -> Iterator[None]:
-    """Convert errors of pyspark and py4j to an `ElrError`, or to a `SparkJobError` with the whole text.
+    """Convert errors of pyspark and py4j in the block to an `ElrError`, or to a `SparkJobError` with the whole text.
 
     Their own text is unavailable once the JVM has ended, so they must not outlive the session.
     """
@@ -87,7 +87,7 @@ def job_fault(text: str, master: str) -> ElrError | None:
 
 
 def _of_spark(error: BaseException) -> bool:
-    """Return True for an error of pyspark or py4j, or a broken connection, which is one to the JVM."""
+    """Return True for an error of pyspark or py4j, or a broken connection, which can only be that to the JVM."""
     package = type(error).__module__.split(".")[0]
     return package in ("pyspark", "py4j") or isinstance(error, ConnectionError)
 

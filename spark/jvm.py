@@ -1,4 +1,4 @@
-"""Starts and ends the JVM of a Spark driver quietly: its output goes to a file."""
+"""Starts and ends the JVM of a Spark driver, with its output in a file."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def write_log_settings(folder: Path) -> None:
 
 @contextlib.contextmanager
 def running_jvm(conf: dict[str, str], log: Path | None) -> Iterator[Any]:
-    """Start a JVM and yield its py4j gateway; the JVM ends with the block.
+    """Start a JVM and yield its py4j gateway; the JVM ends with the block, and no later session reuses it.
 
-    stdout and stderr of the JVM, and of the Python workers it starts, go to the file `log`, or to stderr if
-    it is None.  A later session does not reuse the gateway or the JVM.
+    stdout and stderr of the JVM, and of the Python workers it starts, go to the file `log`, or to stderr if it is
+    None.
     """
     from pyspark import SparkConf, SparkContext, java_gateway
 
@@ -106,7 +106,7 @@ def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
 
 
 def start_fault(error: BaseException, log: Path | None, master: str, expired: float | None) -> ElrError:
-    """Return the fault for a session that did not start; `expired`: the timeout in seconds, if it expired."""
+    """Return the fault for a session that did not start. expired: the timeout in seconds, if it expired."""
     lines = _lines(log)
     reason = _reason(error) if expired is None else f"no answer for {expired:.0f} s"
     if "JAVA_GATEWAY_EXITED" in reason and lines:

@@ -23,8 +23,8 @@ PATIENCE = 5.0  # seconds for one TCP connection
 class Master:
     """A master URL that Spark understands.
 
-    `threads`: number of cores of a local master, None if Spark decides. `hosts`: addresses of a standalone
-    cluster's masters.
+    threads: number of cores of a local master, None if Spark decides. hosts: addresses of a standalone cluster's
+    masters.
     """
 
     url: str
@@ -68,8 +68,8 @@ def parse_master(url: str) -> Master:
 def check_reachable(master: Master, env: Mapping[str, str], patience: float = PATIENCE) -> None:
     """Raise EnvironmentFault (exit 4) if the cluster is clearly unusable.
 
-    Spark itself tries a standalone master three times for 20 seconds, but a refused connection shows at
-    once.  Takes at most `patience` seconds per host.
+    Spark itself tries a standalone master three times for 20 seconds; a refused connection shows at once. This takes
+    at most `patience` seconds per host.
     """
     if master.kind == "yarn" and not (env.get("HADOOP_CONF_DIR") or env.get("YARN_CONF_DIR")):
         message = "the master is yarn, but neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set"

@@ -8,13 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.package_files import ROOT, files_of, rooms, root_files
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
 
 SUFFIXES = (".py", ".toml")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
@@ -23,8 +19,8 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources g
 def package_zip(folder: Path) -> Path:
     """Return the package as ``elrcheck-<hash>.zip`` in `folder`, written once and atomically.
 
-    The hash is that of the content, because Spark and the executors cache files by name and two versions of
-    the package must not share one.  Raise EnvironmentFault if the folder cannot be written.
+    The hash is that of the content, because Spark and the executors cache files by name, and two versions of the
+    package must not share one. Raise EnvironmentFault if the folder cannot be written.
     """
     data = zip_bytes()
     place = folder / f"{ROOT}-{hashlib.sha256(data).hexdigest()[:16]}.zip"
@@ -44,11 +40,6 @@ def zip_bytes() -> bytes:
             info.external_attr = 0o644 << 16
             archive.writestr(info, item.read_bytes())
     return target.getvalue()
-
-
-def ship(context: SparkContext, folder: Path) -> None:
-    """Ship the package to every executor; Spark sends it with the first task."""
-    context.addPyFile(str(package_zip(folder)))
 
 
 def _contents() -> Iterator[tuple[str, Traversable]]:

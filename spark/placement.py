@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAYS = 4.0
-"""A level goes to Spark if the driver would take this many times as long as Spark for an empty level."""
+"""A level goes to Spark if the driver would need this many times the seconds of an empty level on Spark."""
 SHRUNK = 0.5
 """The search returns to the driver when a level is at most this fraction of the first one on Spark."""
 ENOUGH = 2000
@@ -48,14 +48,11 @@ class Placement:
             return frontier >= self.handover
         return frontier * self.pace > PAYS * self.floor
 
-    def note_move(self, frontier: int) -> None:
-        self.moved_at = frontier
-
     def favours_driver(self, frontier: int, distinct: int) -> bool:
         """Return True if the driver should compute the rest of the search.
 
-        It has to load all states first. That pays off if the remaining levels, about as many as there were
-        before the frontier had grown, would cost more on Spark.
+        It has to load all states first. That pays off if the remaining levels, about as many as the driver has
+        computed so far, would cost more on Spark.
         """
         if self.too_large or frontier >= SHRUNK * self.moved_at:
             return False

@@ -25,7 +25,7 @@ from elrcheck.spark.driver_java import find_java
 from elrcheck.spark.faults import explained
 from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.master import Master, check_reachable, parse_master
-from elrcheck.spark.package_zip import ship
+from elrcheck.spark.package_zip import package_zip
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -44,10 +44,9 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """Open a session with at least one executor; the block's end removes it, its JVM and its files.
 
-    Raise UsageFault (exit 2) for a master or a property that Spark does not accept, EnvironmentFault
-    (exit 4) if Java, pyspark, the cluster or its resources are missing, within `start_seconds` plus
-    `executor_seconds`.  Errors of pyspark in the block are converted likewise.  A process has at most one
-    session at a time.
+    Raise UsageFault (exit 2) for a master or a property that Spark does not accept, and EnvironmentFault (exit 4)
+    within `start_seconds` plus `executor_seconds` if Java, pyspark, the cluster or its resources are missing. Errors
+    of pyspark in the block are converted likewise. A process has at most one session at a time.
     """
     from elrcheck.base.caches import cache_directory
 
@@ -65,7 +64,7 @@ def spark_session(
         _set_environment(master, conf, folder, java.home)
         spark = stack.enter_context(_started(master, conf, log, start_seconds))
         if not master.local:
-            ship(spark.sparkContext, folder)
+            spark.sparkContext.addPyFile(str(package_zip(folder)))  # sent with the first task
         _wait_for_executor(spark, master, conf, executor_seconds)
         if choice.verbose and spark.sparkContext.uiWebUrl:
             print(f"Spark UI: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
@@ -159,7 +158,7 @@ def _no_log_lines() -> Iterator[None]:
 
 
 def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java_home: Path | None) -> None:
-    """Set what Spark reads from the environment; the user's own settings are kept."""
+    """Set what Spark reads from the environment, without overriding the user's settings."""
     if java_home is not None:
         os.environ["JAVA_HOME"] = str(java_home)
     else:
@@ -177,7 +176,7 @@ def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java
 
 
 def _wait_for_executor(spark: SparkSession, master: Master, conf: Mapping[str, str], seconds: float) -> None:
-    """Wait for an executor, with a time limit: without one, the first job would wait for ever."""
+    """Wait for an executor up to a time limit; without one, the first job would wait for ever."""
     if master.local or conf.get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return
     context = spark.sparkContext

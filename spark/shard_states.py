@@ -1,9 +1,9 @@
 """The states of a shard: all of them whole, or fingerprints of them and the newest level.
 
-Both kinds read a committed level from its files (`load`), yield the newest level for expansion (`frontier`),
-and take the states of the next one (`begin`, `states.insert`), which `close` evaluates and writes. A level of
-a shard with fingerprints that outgrows its buffer is evaluated and written as it comes in, and is expanded
-from its files, block by block, as in a local search (`store.hashed`).
+Both kinds read a committed level from its files (`load`), yield the newest level for expansion (`frontier`), and
+accept the states of the next one (`begin`, `states.insert`), which `close` evaluates and writes. With fingerprints, a
+level that outgrows its buffer is evaluated and written as it arrives, and is expanded from its files, block by block,
+as in a local search (`store.hashed`).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def shard_name(depth: int, partition: int, partitions: int) -> str:
 
 
 class ShardLevel(NewLevel):
-    """A partition's new level while it comes in, in files with names unique to this attempt.
+    """A partition's new level while it is built, in files with names unique to this attempt.
 
-    place: depth, partition, partitions. lap: receives the name of each kind of work that was done (`tasks.Clock`).
+    place: depth, partition, partitions. lap: called with the kind of work that was done (`tasks.Clock`).
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class Shard(ABC):
 
     @abstractmethod
     def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
-        """Yield the states of the newest level, of these files: address, first row, row after the last."""
+        """Yield the states of the newest level, in memory or from its files: address, first row, row after the last."""
 
     @abstractmethod
     def begin(self, new: ShardLevel | None = None) -> None:
-        """Begin a level, to which states inserted from now on belong; `new` takes those that are too many."""
+        """Begin a level, to which states inserted from now on belong. new: receives states that outgrow memory."""
 
     @abstractmethod
     def close(self, new: ShardLevel) -> Counts:
-        """Complete the new level. Return the number of its states by the instance credited with each."""
+        """Complete the new level; return the number of its states by the instance credited with each."""
 
 
 class WholeShard(Shard):

@@ -4,15 +4,15 @@ A shard is one partition of the state space: all its states up to some level, in
 whole states or of fingerprints (`shard_states`). It is only a cache of the committed level files, so a worker
 that lacks a shard, or has an old one, reads the missing levels; losing a worker costs nothing but time.
 
-The process-wide `WORKER` must live in a module that workers import. In a task's closure it would be
-pickled by value, and every task would find an empty one.
+The process-wide `WORKER` lives in a module that workers import, because in a task's closure it would be pickled by
+value, and every task would have an empty one.
 
 Two rules keep counts exact, whatever is retried, repeated or killed:
 
 * a task that changes a shard takes it out first and puts it back once its level is written, so a task that
   dies in between leaves no half-changed shard behind;
 * the candidates that `expand` leaves for its own shard (`Pending`) are a function of committed files only,
-  so a task that finds none recomputes them.
+  so a task without them recomputes them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BLOCK = 1 << 16
 class Plans:
     """The kernels of a search.
 
-    states: expands and compares whole states. table: of the visited sets, if these have fingerprints.
+    states: for whole states. table: for the visited sets, if these have fingerprints.
     """
 
     states: Blueprint
@@ -106,7 +106,7 @@ class ShardWorker:
     def take(
         self, partition: int, levels: Sequence[SavedLevel], files: LevelFiles, memory: int | None
     ) -> tuple[Shard, int]:
-        """Return the shard of a partition with exactly these levels, and how many of them were read.
+        """Return the shard of a partition with exactly these levels, and the number of levels read from files.
 
         The shard belongs to the caller until it is returned with `put`.
         """
@@ -123,11 +123,11 @@ class ShardWorker:
         assert self.kernel is not None and self.crew is not None
         if self.table is None:
             return WholeShard(ExactSet(self.kernel, self.crew))
-        crew = SearchCrew(self.table, len(self.crew.workers))  # it knows how crowded this table is, and no other
+        crew = SearchCrew(self.table, len(self.crew.workers))  # it tracks how crowded a single table is
         return HashedShard(FingerprintSet(self.table, crew, memory))
 
     def put(self, partition: int, shard: Shard) -> None:
-        """Return a shard. Drop shards whose partitions other workers have advanced meanwhile."""
+        """Put a shard back. Drop shards whose partitions other workers have advanced meanwhile."""
         self.shards = {p: other for p, other in self.shards.items() if other.level >= shard.level - 1}
         self.shards[partition] = shard
         self.pending = {p: other for p, other in self.pending.items() if other.level >= shard.level}

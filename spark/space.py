@@ -17,7 +17,7 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
-from elrcheck.explorer.store.judgement import Judgement, ordered_values
+from elrcheck.explorer.store.judgement import Judgement
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
 from elrcheck.spark.exchange import Cancelled, LevelExchange
@@ -48,8 +48,10 @@ class LevelCost:
 class Distributed(SpaceInFiles):
     """States partitioned over Spark's executors.
 
-    costs: the cost of every level, to which those of this space are added.
+    costs: receives the cost of every level.
     """
+
+    whole_levels = True
 
     def __init__(
         self,
@@ -65,10 +67,8 @@ class Distributed(SpaceInFiles):
         self.exchange, self.run, self.costs = exchange, run, costs
         self.tasks = tasks
         self._used = 0
-        self._shared = False  # not known yet
+        self._shared = False  # until `_check_shared`
         self.shards: list[list[SavedLevel]] = [[] for _ in range(run.partitions)]
-
-    whole_levels = True
 
     @property
     def used_bytes(self) -> int:
@@ -136,27 +136,23 @@ class Distributed(SpaceInFiles):
         if len(parts) < len(self.shards):
             return LevelEnd(OUT_OF_MEMORY, credit, judgement)
         for report in reports:
+            assert report.judgement is not None, "of every level that fits into memory"
             self.crew.add(np.array(report.counters, np.int64), report.flags)
             credit += np.array(report.credit, np.int64)
-            judgement.add(_judgement(report))
+            judgement.add(Judgement.restored(report.judgement))
         if not self._shared:
-            self._see(parts)
+            self._check_shared(parts)
         self._add(tasks.depth, parts)
         self._used = sum(report.used for report in reports)
         self.costs.append(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
         return LevelEnd(None, credit, judgement)
 
-    def _see(self, parts: list[SavedLevel]) -> None:
+    def _check_shared(self, parts: list[SavedLevel]) -> None:
         """Raise EnvironmentFault if the driver does not see the files that executors have written."""
         for mark in (mark for part in parts for mark in part.files):
             if self.files.digest(mark.name) is None:
                 raise not_shared(f"the driver does not see an executor's files in {self.files.place}")
             self._shared = True
-
-
-def _judgement(report: ShardReport) -> Judgement:
-    wide = {leaf: ordered_values(values) for leaf, values in report.wide.items()}
-    return Judgement(set(report.hits), np.array(report.narrow, np.int64), wide)
 
 
 def _cost(depth: int, reports: list[ShardReport], states: int, seconds: float) -> LevelCost:

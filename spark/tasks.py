@@ -2,9 +2,9 @@
 
     committed level L of partition p --expand--> candidates --shuffle by owner--> settle --> level L + 1 of p
 
-`expand` computes the successors of a partition's newest states a batch at a time, and sends to every other
-partition those that it owns, in fat rows: a destination and some MiB of packed states. It keeps its own
-successors (`shards.Pending`) up to a limit, and sends itself the others.
+`expand` computes the successors of a partition's newest states a batch at a time, and sends every other partition
+those that it owns, in fat rows: a destination and some MiB of packed states. It keeps its own successors
+(`shards.Pending`) up to a limit, and sends the rest to itself.
 
 `settle` inserts the candidates into the partition's visited set, evaluates the new states, writes them as
 level files and reports. States stay in Arrow buffers throughout: no state ever becomes a Python object.
@@ -31,6 +31,7 @@ from elrcheck.base.roundtrip import Record, from_text, to_text
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Rows, Whos
+from elrcheck.explorer.store.judgement import SavedJudgement
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
@@ -50,11 +51,11 @@ REPORT = "report binary"
 
 
 BATCH = 256 << 20
-"""Bytes of candidates, about, that are computed at a time. Duplicates within such a batch are not sent."""
+"""Approximate size of a batch of candidates, in bytes. Duplicates within a batch are not sent."""
 HELD = 1 << 30
-"""Bytes of a partition's candidates for itself that it keeps until `settle`; the others travel, too."""
+"""Bytes of candidates for itself that a partition keeps until `settle`; it sends the others."""
 FAN = 16
-"""New candidates of a state, at most, when a batch is planned."""
+"""Assumed maximum of new candidates per state when a batch is planned."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ class ExpandNote(Record, frozen=True):
 
 
 class ShardReport(msgspec.Struct, forbid_unknown_fields=True):
-    """A partition's report on its new level to the driver; `level` is None if memory did not suffice.
+    """A partition's report on its new level to the driver; `level` and `judgement` are None if memory did not suffice.
 
-    counters, flags: of the expansion (`SearchCrew`). credit: new states by instance. hits, narrow, wide: of the
-    new states (`Judgement`). used, peak: size of the shard and peak memory of the process, in bytes.
-    read: levels that the shard lacked. sent: bytes sent to other partitions. seconds: by kind of work.
+    counters, flags: of the expansion (`SearchCrew`). credit: new states by instance. judgement: of the new states.
+    used, peak: size of the shard and peak memory of the process, in bytes. read: levels that the shard lacked. sent:
+    bytes sent to other partitions. seconds: by kind of work.
     """
 
     partition: int
@@ -102,9 +103,7 @@ class ShardReport(msgspec.Struct, forbid_unknown_fields=True):
     counters: list[int]
     flags: list[int]
     credit: list[int] = msgspec.field(default_factory=list)
-    hits: list[int] = msgspec.field(default_factory=list)
-    narrow: list[int] = msgspec.field(default_factory=list)
-    wide: dict[int, list[int]] = msgspec.field(default_factory=dict)
+    judgement: SavedJudgement | None = None
     used: int = 0
     peak: int = 0
     read: int = 0
@@ -245,17 +244,14 @@ class LevelTasks:
     def _close(self, shard: Shard, report: ShardReport, new: ShardLevel) -> None:
         """Evaluate the new states, write them, and keep the shard for the next level."""
         report.credit = shard.close(new).tolist()
-        judgement = new.judgement
-        report.hits, report.narrow = sorted(judgement.hits), judgement.narrow.tolist()
-        report.wide = {leaf: values.tolist() for leaf, values in judgement.wide.items()}
-        report.level = new.saved
+        report.judgement, report.level = new.judgement.saved(), new.saved
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
     def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: SearchCrew, clock: Clock) -> list[Piece]:
         """Return the partition's candidates for itself, recomputed if this worker does not have them.
 
-        Those that are recomputed are all of them, however many, because which of them travelled is not known.
+        In that case all of them are returned, because it is unknown which ones were sent.
         """
         pending = WORKER.pending.pop(partition, None)
         if pending is not None and pending.level == self.depth:
@@ -282,7 +278,7 @@ class LevelTasks:
 
 
 class _CleanWorker:
-    """Context manager of a task: a task that fails leaves nothing in the worker."""
+    """Context manager of a task, which drops the worker's state if the task fails."""
 
     def __enter__(self) -> None: ...
 

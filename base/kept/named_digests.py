@@ -18,7 +18,7 @@ from elrcheck.base.version import __version__
 
 RULES = ("lang", "model", "invariants")
 """The model, its properties and the language they are written in."""
-ENGINE = ("explorer/kernel", "explorer/search", "explorer/store", "explorer/runs", "checking/runs", "lang/lowering")
+ENGINE = ("explorer/kernel", "explorer/search", "explorer/store", "checking/runs", "lang/lowering")
 """What turns a model into a search."""
 
 

@@ -2,22 +2,21 @@
 
     schema = "elrcheck.baseline/1"
 
-    [entry.two-brokers]                 # what to run
+    [entry.two-brokers]                 # the configuration
     variant = "kip_full"
     scope = "two-brokers"
 
-    [entry.two-brokers.expected]        # what came out; absent in a new entry
+    [entry.two-brokers.expected]        # its results; absent in a new entry
     verdict = "holds"
     generated = 218367
     ..
 
-An entry of another model than Kafka's partition names it, by its path from the folder of the baseline: `model =
-"two_phase.py"`. Reading a baseline runs none of the models that it names.
+An entry of another model than the default one names its file, relative to the folder of the baseline: `model =
+"two_phase.py"`. Reading a baseline runs none of the models that it names. A table `[suite.NAME]` is part of a suite
+(`suite_entry.py`).
 
-A table `[suite.NAME]` beside them is part of a suite (`suite_entry.py`).
-
-Only numbers that do not depend on the machine, on chance or on the number of workers are kept. The file
-is read strictly, and written as a whole by `baseline_text`.
+Only numbers that do not depend on the machine, on chance or on the number of workers are recorded. The file is read
+strictly, and written as a whole by `baseline_text`.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ Proved: TypeAlias = Literal["proved", "refuted", "unknown", "inconclusive", "abs
 
 @dataclass(frozen=True)
 class RecordedCounts(RunCounts):
-    """The counts of a search; also how many steps left the budgets, and how many states have no step."""
+    """The counts of a search, with the number of steps that left the budgets and of states without a step."""
 
     cut: Natural
     deadlocks: Natural
@@ -84,9 +83,9 @@ class Fired:
 
 @dataclass(frozen=True)
 class WrittenSelection:
-    """The selection of an entry, as it is written: its variant and its scope have no defaults.
+    """The selection of an entry; its variant and scope have no defaults.
 
-    model: its path from the folder of the baseline; None for Kafka's partition.
+    model: its path from the folder of the baseline; None for the default model.
     """
 
     variant: str
@@ -102,8 +101,8 @@ class WrittenSelection:
 class Proof:
     """The recorded results of a proof: of lemmas initially, of cells (action -> goals), of properties.
 
-    Goals that an action cannot touch are in its cell `Frame`. open: the obligations that were not
-    proved, by name (`Fence x TypeOk`), with their verdict.
+    Goals that an action cannot affect are in the cell `Frame`. open: the verdicts of obligations that were not
+    proved, by name (`Fence x TypeOk`).
     """
 
     verdict: Proved
@@ -132,11 +131,10 @@ class Proof:
 class Expected:
     """The recorded results of an entry.
 
-    counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: by
-    name; guards: action -> its conditions;
-    teeth: `Action: guard` -> which property notices when it is left out. controller: event -> whether every
-    rule CT-* is proved of it, as `prove --controller` does. model_digest: of the files of another model than
-    Kafka's partition.
+    counts: by the names in COUNTS. properties: id -> verdict, with its depth if it has one. actions: by name. guards:
+    action -> its conditions. teeth: `Action: guard` -> the property that notices when the guard is left out.
+    controller: event -> whether every rule CT-* is proved of it, as by `prove --controller`. model_digest: of the
+    files of another model than the default one.
     """
 
     verdict: Literal["holds", "violated", "inconclusive"]
@@ -154,7 +152,7 @@ class Expected:
 class BaselineEntry:
     """One configuration to run.
 
-    place: ``file:line``, or only the file of an entry that is not in it yet.
+    place: ``file:line``, or only the file if the entry is not in it yet.
     """
 
     name: Annotated[str, From.ELSEWHERE]
@@ -198,7 +196,7 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Return the entries by name; UsageFault says what is wrong, or how to create a missing baseline."""
+    """Read a baseline; raise UsageFault for a mistake in it, or with help to create one if it is missing."""
     if not path.exists():
         raise UsageFault(
             "no-baseline",
@@ -208,15 +206,14 @@ def read_baseline(path: Path) -> Baseline:
     top = read_toml(path, toml_codes(CODE), JOINT).object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:
         top["schema"].expected(SCHEMA)
-    entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]
+    entries = [
+        read_record(node, BaselineEntry, {"name": check_name(name, node.where)})
+        for name, node in top.get("entry", {}).fields()
+    ]
     suites = [_suite(name, node, entries) for name, node in top.get("suite", {}).fields()]
     return Baseline(
         tuple(sorted(entries, key=lambda entry: entry.name)), tuple(sorted(suites, key=lambda suite: suite.name))
     )
-
-
-def _entry(name: str, table: Node) -> BaselineEntry:
-    return read_record(table, BaselineEntry, {"name": check_name(name, table.where)})
 
 
 def _suite(name: str, table: Node, entries: Sequence[BaselineEntry]) -> SuiteEntry:

@@ -1,4 +1,4 @@
-"""The suites of a baseline: which configurations to run, and what each of them broke when last accepted.
+"""The suites of a baseline: configurations to run, and the violations last accepted for each.
 
 [suite.pairs]
 only = ["pairs/elect+*/crash"]      # names, families or globs, as in `elrcheck suite --only`
@@ -17,7 +17,7 @@ from typing import Annotated, TypeAlias
 from elrcheck.base.requests import Selection, SuiteRequest
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, Natural, NodeReader, Positive, SameTable, prose
-from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun
+from elrcheck.results.suite_report import RunVerdict, SuiteReport
 
 
 def _path(node: Node) -> Path:
@@ -28,7 +28,7 @@ def _path(node: Node) -> Path:
 
 
 WrittenPath: TypeAlias = Annotated[Path, NodeReader(_path)]
-"""A path as it is written, from the folder of the baseline."""
+"""A path relative to the folder of the baseline."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ RUN_COUNTS = tuple(part.name for part in fields(RunCounts))
 
 @dataclass(frozen=True)
 class ExpectedRun:
-    """One configuration. violated: property -> depth of its shortest violation."""
+    """The results of one configuration. violated: property -> depth of its shortest violation."""
 
     verdict: RunVerdict
     counts: Annotated[Mapping[str, int], SameTable(RunCounts)]
@@ -57,10 +57,9 @@ class ExpectedRun:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """Part of a suite. only, files, deep, sample: as of `elrcheck suite`; files from the baseline's folder.
+    """Part of a suite. only, files, deep, sample: as of `elrcheck suite`; files relative to the baseline's folder.
 
-    model: whose suite it is, as of an entry. expected: by the names of the configurations, None in a new entry.
-    place: ``file:line``.
+    model: as of an entry. expected: by the names of the configurations, None in a new entry. place: ``file:line``.
     """
 
     name: Annotated[str, From.ELSEWHERE]
@@ -73,17 +72,16 @@ class SuiteEntry:
     model: WrittenPath | None = None
 
     def request(self, baseline: Path, workers: int | None, patch: Path | None = None) -> SuiteRequest:
-        """Return the request to `run_suite`; patch: a diff of the model."""
+        """Return the request for `run_suite`. patch: a diff of the model."""
         files = tuple(baseline.parent / file for file in self.files)
         selection = Selection(model=self.model, patch=patch)
         return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers, selection=selection)
 
 
-def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:
-    """Return the results that a baseline records."""
-    return {run.name: _as_expected(run) for run in report.runs}
-
-
-def _as_expected(run: SuiteRun) -> ExpectedRun:
-    violated = {one.id: one.depth or 0 for one in run.violations if one.found}
-    return ExpectedRun(run.verdict, {name: getattr(run, name) for name in RUN_COUNTS}, violated)
+def recorded_runs(report: SuiteReport) -> dict[str, ExpectedRun]:
+    """Return the results of a report that a baseline records, by configuration."""
+    runs = {}
+    for run in report.runs:
+        violated = {one.id: one.depth or 0 for one in run.violations if one.found}
+        runs[run.name] = ExpectedRun(run.verdict, {name: getattr(run, name) for name in RUN_COUNTS}, violated)
+    return runs

@@ -1,7 +1,7 @@
 """One configuration as a task, checked by the code behind `elrcheck check`.
 
-A job carries every value of its configuration, so a process on another machine needs no scope file. Its
-answer is the check report and the trace files, or the reason why there is no report.
+A job carries every value of its configuration, so a process on another machine needs no scope file. Its answer is
+the check report with its trace files, or the reason why there is no report.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Sharing(Record, frozen=True):
 
 
 class Job(Record, frozen=True):
-    """A configuration to check. workers: threads of its search; None means as many as useful.
+    """A configuration to check. workers: threads of its search, None for as many as useful.
 
-    large: the search stops beyond this many states, as too large for one thread; None means no limit.
-    sharing: the family whose kernel the search may use. kept, fresh: as of `CheckRequest`.
+    large: number of states at which the search stops as too large for one thread, None for no limit. sharing: the
+    family whose kernel the search may use. kept, fresh: as of `CheckRequest`.
     """
 
     number: int
@@ -68,10 +68,10 @@ class Job(Record, frozen=True):
 
 
 class JobAnswer(Record, frozen=True):
-    """The outcome of a job: a check report, or the reason why it has no report.
+    """The outcome of a job: a check report, or the reason why it has none.
 
-    refused: the check refused the configuration. error: the check failed for a reason unrelated to the
-    configuration. large: the configuration has more states than a job may have. traces: file name -> text.
+    refused: why the check refused the configuration. error: why the check failed otherwise. large: the configuration
+    has more states than `Job.large`. traces: file name -> text.
     """
 
     number: int
@@ -89,11 +89,10 @@ def check_job(
     spark: SparkRequest | None = None,
     family_of: Callable[[Job], KernelFamily | None] | None = None,
 ) -> JobAnswer:
-    """Check one configuration. scratch: folder for temporary files; nothing remains there.
+    """Check one configuration. Every failure except an interrupt becomes part of the answer.
 
-    spark: how to distribute the search over this process's Spark session; None for the local engine.
-    family_of: returns the family of a job that shares its kernel.
-    Every failure except an interrupt becomes part of the answer.
+    scratch: folder for temporary files, which are removed. spark: how to distribute the search over this process's
+    Spark session; None for the local engine. family_of: returns the family of a job that shares a kernel.
     """
     from elrcheck.checking.check import check_selected
 

@@ -1,4 +1,4 @@
-"""Checks configurations in processes of this machine; all share the kernel cache on disk.
+"""Checks configurations in processes of this machine, which share the kernel cache on disk.
 
 A process that dies loses only its own configuration.
 """
@@ -17,10 +17,10 @@ from elrcheck.checking.batch.shared_kernels import Families, next_job
 
 
 def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Processes[Job, JobAnswer]:
-    """Return the processes that check all jobs; the news of a job is the number of its states so far.
+    """Return the processes that check all jobs; each reports the number of states of its job so far.
 
-    They follow the given order, except where a process can use its present kernel again.
-    scratch: a folder for temporary files of the searches; the caller removes it.
+    Jobs start in the given order, except when a process can reuse its kernel. scratch: a folder for temporary files
+    of the searches; the caller removes it.
     """
     return Processes(_JobChecker(scratch), jobs, processes, lost=_answer_of_lost, choose=next_job)
 
@@ -45,7 +45,7 @@ class _JobChecker:
 
 
 class _States(Silent):
-    """Sends the number of states, a few times a second."""
+    """Progress that sends the number of states a few times a second."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell

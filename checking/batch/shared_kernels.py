@@ -1,8 +1,8 @@
 """The configurations of a grid that share a kernel: those that differ in budgets only.
 
-Lowering and compiling take longer than searching a small configuration, so a process keeps the family of its
-last job (`explorer/search/family.py`), and gets the other jobs of that family first. A kernel with many open
-budgets is up to twice as slow as one that has them as constants, so a large configuration has its own.
+Lowering and compiling take longer than searching a small configuration, so a process keeps the family of its last
+job (`explorer/search/family.py`), and prefers other jobs of that family. A kernel with many open budgets is up to
+twice as slow as one with constants, so a large configuration has its own.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 MORE = frozenset({"min_isr"})
 """Numbers other than budgets that may differ within a shared kernel without slowing it."""
-
-
 MOST_STATES = 2_000_000
-"""Estimated states of the largest configuration that shares a kernel: its search takes as long as compiling."""
+"""Estimated states up to which a configuration shares a kernel; searching that many takes as long as compiling."""
 
 
 def share(jobs: Sequence[Job]) -> list[Job]:
@@ -63,7 +61,7 @@ def _sharing(configs: Sequence[Mapping[str, Any]], numbers: frozenset[str]) -> S
 
 
 def next_job(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int:
-    """Return the position of the next job of a process: of its own family, or else of one that no process has."""
+    """Return the position of a process's next job: of its own family, else of one that no other process works on."""
     kinds = [job.sharing for job in waiting]
     if last is not None and last.sharing is not None and last.sharing in kinds:
         return kinds.index(last.sharing)
@@ -83,7 +81,7 @@ class Families:
         if job.sharing is None:
             return None
         if job.sharing != self._sharing:
-            self._sharing = self._family = None  # the last one is not needed any more
+            self._sharing = self._family = None  # free the last one first
             self._family = _make_family(job, job.sharing)
             self._sharing = job.sharing
         return self._family

@@ -3,9 +3,9 @@
 The manifest records what is searched (variant, scope, every value of the configuration, properties, a
 digest of the lowered model), the completed levels with the length and SHA-256 of every file, and the counts
 up to the end of the last level. It is written atomically, after the files it names, and carries its own
-checksum. No file that it names is changed or removed while it is there (`levels`). So whenever the process
-is killed or the disk is full, the folder holds the run as it was after some level. Nothing in a checkpoint
-is executed: it consists of strictly read JSON and packed states.
+checksum. No file that it names is changed or removed while it exists (`levels`). So whenever the process is killed or
+the disk is full, the folder holds the run as of some level. Nothing in a checkpoint is executed: it consists of
+strictly read JSON and packed states.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import numbered_digest
 
-SCHEMA = "elrcheck.run/1"
+SCHEMA = "elrcheck.run/2"
 LEVELS = "levels"
 
 
 class Identity(Record, frozen=True):
-    """The search of a run. config: every knob and budget as plain values; model: `numbered_digest`.
+    """The search of a run. config: every knob and budget as plain values. model: `numbered_digest`.
 
-    lasting: the user chose the folder, which also keeps the traces of witnesses.
+    lasting: the user chose the folder, so the traces of witnesses are stored too.
     """
 
     variant: str
@@ -63,7 +63,7 @@ class Identity(Record, frozen=True):
 
 
 class RunManifest(Record, frozen=True):
-    """The contents of `run.json`, besides its checksum. elrcheck: the version that wrote it."""
+    """The contents of `run.json` except its checksum. elrcheck: the version that wrote it."""
 
     schema: str
     elrcheck: str
@@ -90,10 +90,10 @@ class Saved:
 class CheckpointFolder:
     """The folder of one run; the `Keeper` of its search.
 
-    identity: called only when a checkpoint is saved, because the digest of a model takes a while. every:
-    seconds between checkpoints. lasting: see `Identity`. An interrupted run is always saved; a run stopped
-    by a limit is saved if its folder is lasting or already holds a checkpoint. storage: location of the
-    level files, None if they are in the folder.
+    identity: called only when a checkpoint is saved, because the digest of a model takes a while. every: seconds
+    between checkpoints. lasting: see `Identity`. storage: location of the level files, None if they are in the folder.
+
+    An interrupted run is always saved; one stopped by a limit, if its folder is lasting or already holds a checkpoint.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class CheckpointFolder:
 
     @contextlib.contextmanager
     def kept_if_saved(self) -> Iterator[None]:
-        """Keep the folder of a run that fails in the block only if it has a checkpoint, and report it.
+        """If the block fails, remove the folder unless it has a checkpoint, to which the error then refers.
 
         Levels without a manifest are useless.
         """
@@ -145,14 +145,14 @@ class CheckpointFolder:
                 self.finish()
             if isinstance(fault, OSError) and fault.errno in FULL:
                 full = cannot_write(fault.filename or self.folder, fault)
-                full.help = self._what_to_do(full)
+                full.help = self._help(full)
                 raise full from fault
             if isinstance(fault, EnvironmentFault):
-                fault.help = self._what_to_do(fault)
+                fault.help = self._help(fault)
             raise
 
-    def _what_to_do(self, fault: EnvironmentFault) -> str | None:
-        """Return a help text: how a user can continue after a failure of the run."""
+    def _help(self, fault: EnvironmentFault) -> str | None:
+        """Return how the user can continue after a failure of the run."""
         if self.saved:
             way = f"resume with `elrcheck check --resume {self.folder}`"
             return way if fault.help is None else f"{fault.help}, then {way}"
@@ -162,16 +162,13 @@ class CheckpointFolder:
 
     @contextlib.contextmanager
     def closing(self) -> Iterator[None]:
-        """Remove the checkpoint at the end of a block that gives the user the answer of a completed search.
-
-        If the block fails, the checkpoint stays, so that the run can be resumed.
-        """
+        """Remove the checkpoint of a completed search after the block that reports it, unless the block fails."""
         with self.kept_if_saved():
             yield
         self.finish()
 
     def finish(self) -> None:
-        """Remove the checkpoint of a completed search: there is nothing left to resume."""
+        """Remove the checkpoint, and the folder if it is empty."""
         with contextlib.suppress(FileNotFoundError):
             (self.folder / MANIFEST).unlink()
         with contextlib.suppress(OSError):
@@ -192,7 +189,7 @@ class CheckpointFolder:
 def open_folder(
     program: Program, place: Path, selected: Selected, chosen: Sequence[Fn], request: CheckRequest, saved: Saved | None
 ) -> CheckpointFolder:
-    """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
+    """Open the folder of a search; raise UsageFault if it holds another run or a damaged file."""
     lasting = request.run_dir is not None
 
     @functools.cache
@@ -236,7 +233,7 @@ def open_folder(
 
 
 def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
-    """Return the request with its open choices filled in from the run it resumes."""
+    """Return the request, with the options that it leaves open taken from the run it resumes."""
     run = saved.identity
     if not request.selected:
         recorded = replace(request.selection, variant=run.variant, scope=run.scope, overrides=run.overrides)
@@ -277,7 +274,7 @@ def read_run(folder: Path) -> Saved:
 
 
 def reject_other(saved: Identity, requested: Identity, place: Path) -> None:
-    """Raise UsageFault, naming the first field that differs, if the saved run is not the one asked for."""
+    """Raise UsageFault, naming the first field that differs, if the saved run is not the requested one."""
     have, want = structs.asdict(saved), structs.asdict(requested)
     for name in ("scope", "overrides", "lasting"):  # `config` holds what the first two stand for
         have.pop(name), want.pop(name)
@@ -310,5 +307,5 @@ def _checksum(body: dict[str, object]) -> str:
 
 
 def _beside_manifest(level: SavedLevel) -> SavedLevel:
-    """Return the level with its files in the folder of the levels, whatever their names say."""
+    """Return the level with all directories removed from its file names."""
     return structs.replace(level, files=tuple(structs.replace(file, name=Path(file.name).name) for file in level.files))

@@ -1,4 +1,4 @@
-"""The names of run folders, and the one that a new check takes."""
+"""The names of run folders, and the choice of the folder of a new run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import config_values
@@ -36,26 +36,31 @@ def run_folder(selected: Selected, *how: str | int) -> Path:
     return RUNS / f"{selected.variant}-{stem}-{digest}"
 
 
-def places_of_run(request: CheckRequest, selected: Selected) -> Iterator[Path]:
-    """Yield the folders that a new check without --run-dir may have: named after what it checks, numbered."""
-    first = run_folder(selected, request.engine)
+def numbered(first: Path) -> Iterator[Path]:
+    """Yield the paths NAME, NAME-2, NAME-3, .."""
     yield first
     yield from (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
 
 
-def free_place(request: CheckRequest, selected: Selected, ending: contextlib.ExitStack) -> Path:
-    """Lock the folder of a new check and return it: the requested one, or one that no other run has.
+def reject_file(run_dir: Path | None) -> None:
+    """Raise UsageFault if the requested run folder exists but is no folder."""
+    if run_dir is not None and run_dir.exists() and not run_dir.is_dir():
+        raise UsageFault("run-dir-is-file", f"{run_dir} is a file, not a folder")
 
-    A resumable run keeps its folder, and so does one that another process is making.
+
+def free_place(request: CheckRequest, selected: Selected, ending: contextlib.ExitStack) -> Path:
+    """Lock the folder of a new check and return it: the requested one, or the first that no other run uses.
+
+    A resumable run keeps its folder, and so does a run in progress.
     """
     if request.run_dir is not None:
         ending.enter_context(alone_in(request.run_dir))
         return request.run_dir
-    for place in places_of_run(request, selected):
+    for place in numbered(run_folder(selected, request.engine)):
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(alone_in(place, optional=not request.fingerprint))
-            except EnvironmentFault:  # it is in use
+            except EnvironmentFault:  # in use
                 continue
             if not (place / MANIFEST).exists():
                 ending.enter_context(stack.pop_all())

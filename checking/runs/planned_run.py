@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 class PlannedRun:
     """A search that may leave a checkpoint in the folder `place`.
 
-    saved: the checkpoint that it resumes. folder: the folder once it is open, which a search opens that has no kept
-    answer.
+    saved: the checkpoint that it resumes. folder: opened by a search without a stored answer.
     """
 
     place: Path

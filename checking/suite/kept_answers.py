@@ -1,8 +1,7 @@
-"""Answers of earlier suites, by a digest of everything they depend on: model, properties, engine,
-configuration.
+"""Answers of earlier suites, by a digest of everything they depend on: model, properties, engine, configuration.
 
-An answer is stored if its search was complete and every violation has an explanation. Any other one must show a
-trace: it is searched again, or taken from the stored searches, which replay their traces.
+An answer is stored if its search was complete and every violation has an explanation. Any other one needs a trace, so
+it is searched again, or taken from the stored searches, which replay their traces.
 """
 
 from __future__ import annotations
@@ -15,24 +14,16 @@ from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.batch.job import JobAnswer
-from elrcheck.checking.suite.suite_counts import CaseCounts
 from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.checking.suite.walked_case import WalkAnswer
 from elrcheck.results.check_report import CheckReport
 
 
-class KeptWalks(Record, frozen=True):
-    """The walks through a configuration; see `WalkAnswer`."""
-
-    counts: CaseCounts
-    seconds: float
-
-
 class KeptAnswer(Record, frozen=True):
-    """The stored answer of a search or of walks."""
+    """The stored answer of a search or of walks, with its number in the suite that stored it."""
 
     searched: CheckReport | None = None
-    walked: KeptWalks | None = None
+    walked: WalkAnswer | None = None
 
 
 class KeptAnswers:
@@ -52,8 +43,7 @@ class KeptAnswers:
     def add(self, case: SuiteCase, answer: JobAnswer | WalkAnswer) -> None:
         """Store the answer of walks or of a complete search, dated as the search that it comes from."""
         if isinstance(answer, WalkAnswer):
-            walks = KeptWalks(answer.counts, answer.seconds)
-            self.store.put(_key(case), KeptAnswer(walked=walks))
+            self.store.put(_key(case), KeptAnswer(walked=answer))
             return
         report = answer.report
         if report is None or not report.search.complete or _unexplained(report, case):
@@ -74,10 +64,10 @@ def _unexplained(report: CheckReport, case: SuiteCase) -> bool:
 
 
 def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> JobAnswer | WalkAnswer | None:
-    """Return the answer as a process would give it; None if it is not one of such a configuration."""
+    """Return a stored answer with this number; None if it does not fit the configuration."""
     if case.walk is not None:
         walks = stored.walked
-        return None if walks is None or stored.searched else WalkAnswer(number, walks.counts, walks.seconds)
+        return None if walks is None or stored.searched else structs.replace(walks, number=number)
     report = stored.searched
     if report is None or stored.walked or not _sound(report) or _unexplained(report, case):
         return None

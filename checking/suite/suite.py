@@ -1,10 +1,9 @@
-"""`elrcheck suite`: check many small configurations and compare what breaks with the explanations.
+"""`elrcheck suite`: check many small configurations, and compare violations with their explanations.
 
-Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as `check` does.
-One that is too large for that gets random walks instead, whose counts are compared with the recorded ones.
-Answers are stored by a digest of model, properties and configuration, so that an unchanged configuration is not
-searched again, even after an interrupt. After a change of the model, a configuration whose lowered program is
-unchanged is not searched again either (`kept_searches`).
+Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as by `check`. One that is
+too large gets random walks instead, whose counts are compared with the recorded ones. Answers are stored by a digest
+of model, properties and configuration, so an unchanged configuration is not searched again, even after an interrupt;
+nor is one whose lowered program a change of the model leaves unchanged (`kept_searches`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
@@ -45,10 +44,9 @@ from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteVerdict, S
 
 
 def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
-    """Check the selected configurations.
+    """Check the selected configurations; after an interrupt the report has the answers so far, which are stored.
 
-    Raises UsageFault for an unknown name or a mistake in a suite file, NothingChecked if nothing is selected.
-    After an interrupt the report has the answers so far, which are stored.
+    Raise UsageFault for an unknown name or a mistake in a suite file, NothingChecked if nothing is selected.
     """
     started = time.monotonic()
     cases = selected_cases(request)
@@ -166,7 +164,7 @@ def demand_known(model: Model, case: SuiteCase) -> None:
 
 
 def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
-    """Return the job of a complete search in one thread; a stored answer of the same program may serve."""
+    """Return the job of a complete search in one thread, for which a stored answer of the same program may serve."""
     limits = Limits(max_states=case.max_states)
     values = config_values(case.selected.config)
     return Job(number, case.selection, values, (), limits, kept=True, fresh=fresh)
@@ -180,10 +178,10 @@ def run_of(
     place: Path,
     recorded: Mapping[str, CaseCounts] | None = None,
 ) -> SuiteRun:
-    """Compare an answer with what is expected, and store the traces of unexplained violations.
+    """Compare an answer with the expectations, and store the traces of unexplained violations.
 
-    kept: where the answer comes from, if it is that of an earlier run.
-    recorded: the counts of complete searches by name, None where none are known.
+    origin: of an answer that an earlier run stored. recorded: the counts of complete searches by name; None if none
+    are recorded.
     """
     plain = SuiteRun(
         name=case.name,
@@ -201,17 +199,7 @@ def run_of(
         kept=origin,
     )
     if isinstance(answer, WalkAnswer):
-        met = answer.counts
-        run = replace(
-            plain,
-            verdict="walked",
-            distinct=met.distinct,
-            generated=met.generated,
-            diameter=met.diameter,
-            digest=met.digest,
-            seconds=answer.seconds,
-        )
-        return _compared(run, recorded)
+        return _compared(replace(plain, verdict="walked", seconds=answer.seconds, **asdict(answer.counts)), recorded)
     if answer.report is None:
         return _judged(replace(plain, reason=answer.refused or answer.error))
     report, search = answer.report, answer.report.search
@@ -268,7 +256,7 @@ def _judged(run: SuiteRun) -> SuiteRun:
 
 
 def _violations(case: SuiteCase, report: CheckReport) -> list[SuiteViolation]:
-    """Return the violations found or expected; in an incomplete search an expected one may be missing."""
+    """Return the actual and expected violations; in an incomplete search an expected one may be missing."""
     violations = []
     for one in report.properties:
         because = case.violates.get(one.id)
@@ -299,7 +287,7 @@ def _stored(one: SuiteViolation, case: SuiteCase, answer: JobAnswer, place: Path
 
 
 def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
-    """Return `unexpected` as soon as a complete search says so; a stopped or failed search decides nothing."""
+    """Return `unexpected` if any run shows it, else `inconclusive` if a search was stopped or failed."""
     if not runs:
         return "nothing"
     for run in runs:

@@ -1,9 +1,8 @@
 """The exact counts of the suites that come with a model: a file that `elrcheck suite --record` writes.
 
-A property says what must never happen, not how often something may. Counts reveal a change of the model that
-breaks no property: a configuration has more or fewer states or steps than recorded, or random walks through one too
-large to search have another digest. After an intended change of the model record the counts again; the difference
-is part of the change.
+Counts reveal a change of the model that breaks no property: a configuration has more or fewer states or steps than
+recorded, or random walks through one too large to search have another digest. After an intended change of the model,
+record the counts again; the difference is part of the change.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ SCHEMA = "elrcheck.suite-counts/1"
 
 
 class CaseCounts(Record, frozen=True, omit_defaults=True):
-    """The size of a complete search of a configuration. diameter: the greatest depth of a state.
+    """The size of a complete search of a configuration. diameter: number of levels.
 
-    Of walks: the steps that were possible, the states they met, the steps of the longest, and the digest of
-    all of it.
+    Of walks: the possible steps, the distinct states, the steps of the longest walk, and the digest (`WalkDigest`).
     """
 
     generated: int
@@ -36,8 +34,8 @@ class CaseCounts(Record, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         if self.digest is not None:
-            met = f"{self.generated:,} possible steps in {self.distinct:,} states"
-            return f"{met}, walks of {self.diameter} steps, digest {self.digest}"
+            size = f"{self.generated:,} possible steps in {self.distinct:,} states"
+            return f"{size}, walks of {self.diameter} steps, digest {self.digest}"
         return size_words(self.generated, self.distinct, self.diameter)
 
 
@@ -55,7 +53,7 @@ def packaged_counts(source: ModelSource = None) -> Mapping[str, CaseCounts] | No
 
 
 def read_counts(file: Path | Traversable) -> Mapping[str, CaseCounts]:
-    """Return the counts of a file; UsageFault if `elrcheck suite --record` did not write it."""
+    """Read a file of counts; raise UsageFault if `elrcheck suite --record` did not write it."""
     try:
         record = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
     except (OSError, ValueError) as fault:

@@ -1,14 +1,14 @@
-"""A suite: small configurations that combine operations with faults, and what each of them breaks.
+"""A suite: small configurations that combine operations with faults, and the properties that each of them breaks.
 
-A file describes a family of configurations, of Kafka's partition (`catalogue/suites/`) or of another model::
+A file describes a family of configurations of a model, for the default one in `catalogue/suites/`::
 
     description = "Two operations and one kind of fault, on two brokers."
-    scope = "two-brokers-quiet"       # what every configuration starts from
+    scope = "two-brokers-quiet"       # the scope of every configuration
     variants = ["kip_full"]
     together = 2                      # how many operations a configuration combines
-    reaches = ["W-11"]                # witnesses without which a configuration shows nothing
+    reaches = ["W-11"]                # witnesses that every configuration must reach to show anything
 
-    [set]                             # values that all of them share
+    [set]                             # values that all configurations share
     log_slots = 1
 
     [operations.reassign]             # budgets of two operations add up
@@ -26,18 +26,18 @@ A file describes a family of configurations, of Kafka's partition (`catalogue/su
 
     [[configuration]]                 # one that is not a combination
     name = "five-brokers"
-    scope = "three-brokers"           # if it is another one
+    scope = "three-brokers"           # instead of that of the family
     set = { broker_count = 5 }
 
     [walk]                            # walk through the configurations instead of searching them
     walks = 400
     steps = 50
 
-    [[violates]]                      # what breaks, where, and why: exactly this
+    [[violates]]                      # properties that break, where, and why; no others may
     properties = ["P-8"]
     in = ["reassign+*/crash"]
     because = "a partition that was allowed one copy loses it"
-    finding = "F-20"                  # left out if it is by design
+    finding = "F-20"                  # absent if it is by design
 
 The configurations are `reassign+elect/crash` and `five-brokers`. Files are read strictly: an explanation that
 fits no configuration is an error.
@@ -74,7 +74,7 @@ FindingId: TypeAlias = Annotated[str, matching(r"[A-Z]+-\d+[a-z]?", "the id of a
 
 @dataclass(frozen=True)
 class Because:
-    """The reason why a property breaks. finding: a hazard or finding, None if the property need not hold there."""
+    """The reason why a property breaks. finding: a hazard or finding, None if it breaks by design."""
 
     why: str
     finding: str | None = None
@@ -82,7 +82,7 @@ class Because:
 
 @dataclass(frozen=True)
 class Walk:
-    """Random walks of a configuration too large to search: how many, and how long they are."""
+    """Random walks of a configuration too large to search: their number and length."""
 
     walks: Positive
     steps: Positive
@@ -91,10 +91,10 @@ class Walk:
 
 @dataclass(frozen=True)
 class SuiteCase:
-    """One configuration. name: `family/operations/fault`, and the variant if the family has several.
+    """One configuration. name: `family/operations/fault`, with the variant if the family has several.
 
-    violates: property -> why it breaks; reaches: witnesses that the search must find. walk: instead of a
-    search, if it is too large for one; then no property is judged.
+    violates: property -> why it breaks. reaches: witnesses that the search must reach. walk: instead of a search, if
+    the configuration is too large for one; then no property is checked.
     """
 
     name: str
@@ -157,7 +157,7 @@ class _Single:
 
 @dataclass(frozen=True)
 class _Written:
-    """A file as it is written. values: those that all configurations share."""
+    """The contents of a file. values: shared by all configurations."""
 
     description: str
     scope: str
@@ -177,7 +177,7 @@ class _Written:
 
 @dataclass(frozen=True)
 class _Plain:
-    """A configuration before the variants of its family: its name and its values beyond the scope."""
+    """A configuration without a variant of its family: its name, and the values that differ from its scope."""
 
     name: str
     scope: str
@@ -188,12 +188,12 @@ class _Plain:
 
 
 def packaged_suites(within: Selection = UNNAMED) -> tuple[Family, ...]:
-    """Return the families that come with a model, in the order of their names. within: names the model."""
+    """Return the families packaged with a model, in the order of their names. within: names the model."""
     return tuple(read_family(file, within) for file in suites_of(within.source).files)
 
 
 def read_family(file: Path | Traversable, within: Selection = UNNAMED) -> Family:
-    """Return the configurations of a file; UsageFault names the line of a mistake. within: names the model."""
+    """Read a file; a UsageFault names the line of a mistake. within: names the model."""
     return _FamilyReader(within, declared(within.source)).read(file)
 
 
@@ -235,7 +235,7 @@ class _FamilyReader:
         return Family(name, written.description, cases, str(file))
 
     def values(self, node: Node | None) -> dict[str, Any]:
-        """Return fields of the configuration, with values of their types."""
+        """Read values of fields of the configuration."""
         kinds = config_fields(self.model.config)
         table = () if node is None else node.object((), kinds).fields()
         return {key: config_value(kinds[key], part) for key, part in table}
@@ -256,11 +256,11 @@ class _FamilyReader:
         return {key: self.values(part) for key, part in table}
 
     def base(self, scope: str, shared: Values) -> Values:
-        """Return the values that a configuration starts from: those of the scope and of the file."""
+        """Return the values of a scope, overridden by those that all configurations of the file share."""
         return {**self.model.scope(scope).values, **shared}
 
     def combined(self, written: _Written, shared: Values, top: Node) -> Iterator[_Plain]:
-        """Yield every combination of as many operations as the family says, with every fault."""
+        """Yield every combination of `together` operations with a fault."""
         fits: set[str] = set()
         operations, faults = self.parts(written.operations), self.parts(written.faults)
         if operations and written.together > len(operations):
@@ -284,7 +284,7 @@ class _FamilyReader:
     def case(
         self, family: str, one: _Plain, variant: str, several: bool, written: _Written, shared: Values, top: Node
     ) -> SuiteCase:
-        """Return a configuration in a variant, which is part of its name if there are several."""
+        """Return a configuration in a variant, which is part of its name if the family has several."""
         values = {**shared, **one.values}
         name = f"{one.name}@{variant}" if several else one.name
         violates = _explained(name, written.violates, top)
@@ -323,12 +323,12 @@ def _explained(name: str, rules: Sequence[_Violates], top: Node) -> dict[str, Be
 
 
 def _patterns(top: Node, key: str) -> Iterator[Node]:
-    """Return the patterns of an array of tables, where they are written."""
+    """Return the nodes of the patterns in an array of tables."""
     return (pattern for table in top.get(key, []).items() for pattern in table["in"].items())
 
 
 def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the values of several parts: numbers are added to those of the scope, others replace them."""
+    """Return the values of several parts together: numbers are added to those of `base`, others replace them."""
     values: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():

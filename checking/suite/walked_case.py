@@ -1,4 +1,4 @@
-"""The walks of a configuration that is too large to search: what they met, by a digest."""
+"""The walks of a configuration that is too large to search, and their counts and digest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WalkTask(Record, frozen=True):
 
 
 class WalkAnswer(Record, frozen=True):
-    """The counts of the states that the walks of a configuration met."""
+    """The counts of the walks of a configuration."""
 
     number: int
     counts: CaseCounts
@@ -35,17 +35,17 @@ def task_of(number: int, case: SuiteCase, walk: Walk) -> WalkTask:
 
 
 def walk_case(task: WalkTask) -> WalkAnswer:
-    """Walk through one configuration; runs in a worker process. No property is judged."""
+    """Walk through one configuration, without checking properties; runs in a worker process."""
     started = time.monotonic()
     selected = task.job.selected()
     program = lower(selected.declared.whole(), selected.config, ()).program
-    met = walks_of(program, task.walk)
-    return WalkAnswer(task.number, counts_of_walks(met), round(time.monotonic() - started, 3))
+    counts = counts_of_walks(walks_of(program, task.walk))
+    return WalkAnswer(task.number, counts, round(time.monotonic() - started, 3))
 
 
 def walks_of(program: Program, walk: Walk) -> WalkDigest:
     return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps)
 
 
-def counts_of_walks(met: WalkDigest) -> CaseCounts:
-    return CaseCounts(met.generated, met.distinct, met.steps, met.digest)
+def counts_of_walks(walks: WalkDigest) -> CaseCounts:
+    return CaseCounts(walks.generated, walks.distinct, walks.steps, walks.digest)

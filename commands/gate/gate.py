@@ -18,7 +18,7 @@ from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateR
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.checking.baseline.baseline import Baseline, BaselineEntry, check_name, read_baseline
 from elrcheck.checking.baseline.baseline_text import baseline_text
-from elrcheck.checking.baseline.suite_entry import SuiteEntry, found_in_suite
+from elrcheck.checking.baseline.suite_entry import SuiteEntry, recorded_runs
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate_diff import cut_off, differences, entry_verdict, found_in
 from elrcheck.commands.gate.gate_suites import gated, run_gated
@@ -79,7 +79,7 @@ def _compared(request: GateRequest, prove_controller: ProveController, progress:
     for number, suite in enumerate(runnable_suites, start=len(runnable) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
         result = run_gated(suite, models.patch_of(suite.model), request, progress)
-        suites_now[suite.name] = replace(written_suites[suite.name], expected=found_in_suite(result))
+        suites_now[suite.name] = replace(written_suites[suite.name], expected=recorded_runs(result))
         suites.append(gated(suite, result, request.fail_on, update))
     now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
     written = update and _write(request.baseline, now)
@@ -187,7 +187,7 @@ def _prove(entry: BaselineEntry, workers: int | None, progress: Progress) -> Pro
 def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
-    from elrcheck.mutation.guard_run import run_guards
+    from elrcheck.mutation.guard_survey import run_guards
 
     request = MutateRequest(
         hazards=None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.base.typed.record_text import natural
-from elrcheck.checking.baseline.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
+from elrcheck.checking.baseline.suite_entry import RUN_COUNTS, ExpectedRun, recorded_runs
 from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, in_order
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.suite_report import SuiteReport, SuiteRun
@@ -21,7 +21,7 @@ def suite_differences(
     expected: Mapping[str, ExpectedRun], report: SuiteReport, fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
     """Return all differences, the most informative first; the subject of each is a configuration."""
-    current = found_in_suite(report)
+    current = recorded_runs(report)
     every = [one for run in report.runs for one in _unexplained(run)]
     for name in sorted({*expected, *current}, key=natural):
         was, now = expected.get(name), current.get(name)

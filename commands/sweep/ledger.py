@@ -28,7 +28,7 @@ from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
 from elrcheck.checking.batch.job import JobAnswer
-from elrcheck.checking.runs.folders import RUNS
+from elrcheck.checking.runs.folders import RUNS, numbered, reject_file
 from elrcheck.commands.sweep.axes import Axis
 from elrcheck.commands.sweep.grid import Point, SweepGrid
 from elrcheck.declared.declared_model import declared
@@ -216,12 +216,10 @@ class Ledger:
 def create(place: Path | None, sweep: SavedSweep) -> Ledger:
     """Create the requested folder, or one named by what is swept. Raise UsageFault if it is taken."""
     body = json.dumps(to_data(sweep), sort_keys=True)
+    reject_file(place)
     if place is None:
         first = RUNS / f"sweep-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
-        places = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
-        place = next(place for place in itertools.chain([first], places) if not place.exists())
-    elif place.exists() and not place.is_dir():
-        raise UsageFault("run-dir-is-file", f"{place} is a file, not a folder")
+        place = next(place for place in numbered(first) if not place.exists())
     elif (place / MANIFEST).exists():
         raise UsageFault(
             "run-dir-taken",

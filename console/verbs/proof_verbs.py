@@ -115,7 +115,7 @@ def _run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
 
         return run_changed_rules(request, progress)
     if request.hazards is None:
-        from elrcheck.mutation.guard_run import run_guards
+        from elrcheck.mutation.guard_survey import run_guards
 
         return run_guards(request, progress)
     from elrcheck.kafka.mutation.hazard_run import run_hazards

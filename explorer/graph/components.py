@@ -1,9 +1,9 @@
 """Strongly connected components ("parts") of a graph given as arrays of edges.
 
-Small graphs go to networkx. Large ones are coloured: every state takes the greatest number among the states
-that reach it; the states of a colour that lead back to the state with that number form a part. The remaining
-states are coloured again. States are numbered level by level, so higher numbers seldom lead to lower ones,
-and the first round finds almost all parts.
+networkx splits small graphs. Large ones are coloured: the colour of a state is the greatest number among the states
+that reach it; the states of a colour that lead back to the state with that number form a part. The other states are
+coloured again. States are numbered level by level, so higher numbers seldom lead to lower ones, and the first round
+finds almost all parts.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class FairGraph:
             part = self._parts(self._within(rest))
 
     def _parts_inside(self, inside: Bools) -> Ints:
-        """Return the parts within `inside`: whole ones as they are, those that `inside` cuts recomputed."""
+        """Return the parts within `inside`; only those that lie partly outside are computed again."""
         in_part = self.parts != NONE
         broken = np.zeros(int(self.parts.max(initial=NONE)) + 1, np.bool_)
         broken[self.parts[in_part & ~inside]] = True
@@ -103,7 +103,7 @@ class FairGraph:
         return part
 
     def _judged(self, part: Ints) -> tuple[Bools, Bools]:
-        """Return which parts are fair, and which states may still contain smaller fair parts."""
+        """Return which parts are fair, and which states smaller fair parts may consist of."""
         kinds, parts = len(self.claims.strong), int(part.max(initial=NONE)) + 1
         strong = np.array(self.claims.strong, np.bool_)
         at = np.nonzero((self.claim != NONE) & (part[self.sources] != NONE))[0]

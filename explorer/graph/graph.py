@@ -8,7 +8,6 @@ the bound is not an edge, because the budgets do not allow it.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.graph.components import Bools, Ints
+from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2
 from elrcheck.explorer.kernel.word_layout import Words
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.explorer.search.result import TraceableSearch
+from elrcheck.explorer.search.reference import PlainSearch
+from elrcheck.explorer.search.result import BATCH, TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn
@@ -26,8 +27,7 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.plain import Label, PlainModel
 
-BATCH = 4096
-MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+MIXERS = (GOLDEN, MIX_1, MIX_2)
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Graph:
     """Reachable states 0..count-1 and the steps between them; the initial states come first.
 
     levels: first state of each level, then the number of states. offsets: the edges of state i are
-    offsets[i]..offsets[i + 1]. targets, labels: the target of each edge and its index into `names`; the
-    edges of a state are in ascending order of labels. state: maps a number to its plain state. ask: returns
-    one row of answers, over all states, for each question.
+    offsets[i]..offsets[i + 1]. targets, labels: the target of each edge and its index into `names`, in ascending
+    order for the edges of a state. state: returns the plain state of a number. ask: returns one row of answers, over
+    all states, for each question.
     """
 
     names: tuple[Label, ...]
@@ -146,65 +146,50 @@ def _finder(rows: Words) -> Callable[[Words], Ints]:
 # ---------------------------------------------------------------------------- the plain model
 
 
+class _NumberedSearch(PlainSearch):
+    """Numbers states in order of discovery, and records edges."""
+
+    def __init__(self, plain: PlainModel) -> None:
+        super().__init__(plain)
+        self.states: list[object] = []
+        self.numbers: dict[object, int] = {}
+        self.place = {label: index for index, (label, _) in enumerate(plain.steps)}
+        self.edges: list[tuple[int, int, int]] = []
+
+    def is_new(self, state: object, before: object) -> bool:
+        if state in self.numbers:
+            return False
+        self.numbers[state] = len(self.states)
+        self.states.append(state)
+        return True
+
+    def step(self, state: object, label: Label, after: object) -> None:
+        self.edges.append((self.numbers[state], self.numbers[after], self.place[label]))
+
+    def ask(self, questions: Sequence[StateQuestion]) -> Bools:
+        """See `Graph.ask`."""
+        answers = np.zeros((len(questions), len(self.states)), np.bool_)
+        for place, q in enumerate(questions):
+            answers[place] = [self.plain.says(q.fn, state, q.args, q.field) for state in self.states]
+        return answers
+
+
 def graph_of_plain(
     plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None
 ) -> tuple[Graph | None, SearchOutcome]:
     """Explore with the model's own functions, without compiling anything; no graph if a limit was reached."""
-    started = time.monotonic()
-    numbers = {state: number for number, state in enumerate(dict.fromkeys(plain.starts))}
-    states, starts = list(numbers), [0]
-    place = {label: index for index, (label, _) in enumerate(plain.steps)}
-    offsets, targets, labels = [0], list[int](), list[int]()
-    counts = SearchOutcome(
-        complete=True, reason=None, generated=len(plain.starts), distinct=len(numbers), levels=(), seconds=0.0
+    search = _NumberedSearch(plain)
+    outcome = search.run(max_states, deadline)
+    if not outcome.complete:
+        return None, outcome
+    sources, targets, labels = np.array(search.edges, np.int32).reshape(-1, 3).T.copy()
+    graph = Graph(
+        names=tuple(search.place),
+        levels=(0, *itertools.accumulate(outcome.levels)),
+        offsets=np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=len(search.states)))]),
+        targets=targets,
+        labels=labels,
+        state=search.states.__getitem__,
+        ask=search.ask,
     )
-    while counts.complete and starts[-1] < len(states):
-        end = len(states)
-        for source in range(starts[-1], end):
-            quiet = True
-            for label, after in plain.successors(states[source]):
-                quiet = False
-                counts.generated += 1
-                counts.enabled[label.action] = counts.enabled.get(label.action, 0) + 1
-                if not plain.within(after):
-                    counts.cut += 1
-                    continue
-                if after not in numbers:
-                    numbers[after] = len(states)
-                    states.append(after)
-                    counts.new_states[label.action] = counts.new_states.get(label.action, 0) + 1
-                targets.append(numbers[after])
-                labels.append(place[label])
-            counts.deadlocks += quiet
-            offsets.append(len(targets))
-            over = max_states is not None and len(states) >= max_states
-            if over or (deadline is not None and time.monotonic() > deadline):
-                counts.complete = False
-                break
-        starts.append(end)
-    counts.distinct, counts.seconds = len(states), time.monotonic() - started
-    ends = starts if starts[-1] == len(states) else [*starts, len(states)]
-    counts.levels = tuple(b - a for a, b in itertools.pairwise(ends))
-    graph = _plain_graph(plain, states, starts, offsets, targets, labels) if counts.complete else None
-    return graph, counts
-
-
-def _plain_graph(
-    plain: PlainModel,
-    states: Sequence[object],
-    starts: Sequence[int],
-    offsets: Sequence[int],
-    targets: Sequence[int],
-    labels: Sequence[int],
-) -> Graph:
-    def ask(questions: Sequence[StateQuestion]) -> Bools:
-        answers = np.zeros((len(questions), len(states)), np.bool_)
-        for place, q in enumerate(questions):
-            answers[place] = [plain.says(q.fn, state, q.args, q.field) for state in states]
-        return answers
-
-    names = tuple(label for label, _ in plain.steps)
-    numbers = np.array(offsets, np.int64)
-    return Graph(
-        names, tuple(starts), numbers, np.array(targets, np.int32), np.array(labels, np.int32), states.__getitem__, ask
-    )
+    return graph, outcome

@@ -1,8 +1,7 @@
-"""Replay of a lasso in plain Python, as a check before it is reported.
+"""Replay of a lasso in plain Python, before it is reported.
 
-`traces.replay` takes the steps again with the model's own functions, and the cycle has to close. Here the
-wait has to begin and not to end, and fairness is judged anew on the states of the cycle, by trying every
-fair step.
+`traces.replay` repeats the steps with the model's own functions, and the cycle has to close. Here the wait has to
+begin and must not end, and fairness is checked on the states of the cycle by trying every fair step.
 """
 
 from __future__ import annotations
@@ -50,10 +49,7 @@ def _check_fair(
 
     cycle: the states of the cycle; the first is repeated at the end unless the behaviour stops.
     """
-    if step.when is None:
-        claimed = [True for _ in cycle]
-    else:
-        claimed = [plain.says(step.when.fn, state, step.when.args) for state in cycle]
+    claimed = [step.when is None or plain.says(step.when.fn, state, step.when.args) for state in cycle]
     if any(label == other and here for other, here in zip(taken, claimed, strict=False)):
         return
     possible = [

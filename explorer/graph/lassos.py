@@ -115,7 +115,7 @@ class _Walk:
     """A path from an initial state that can be extended. path: its edges."""
 
     def __init__(self, arena: FairGraph, target: int) -> None:
-        """Start with a shortest path to a state."""
+        """Begin with a shortest path to a state."""
         self.arena = arena
         self.states, self.path = [target], list[int]()
         depths = arena.graph.depths
@@ -138,7 +138,7 @@ class _Walk:
         self.states.append(int(self.arena.targets[edge]))
 
     def go(self, arrived: Callable[[int], bool]) -> None:
-        """Take one step to a state that satisfies `wanted`; one must exist."""
+        """Take one step to a state that satisfies `arrived`; one must exist."""
         self.take(next(e for e in self.edges(self.last) if arrived(int(self.arena.targets[e]))))
 
     def search(self, inside: Bools, arrived: Callable[[int], bool]) -> None:

@@ -49,15 +49,17 @@ def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Seque
             for state in np.nonzero(search.state_hits(number, rows))[0]:
                 states[state].append(fn.ident)
     after = search.successors(rows)
-    # The order of the graph's edges: by source, then by instance.
-    flags = after.flags[np.lexsort((after.instances, after.sources))]
-    checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
-    steps = [[ident for k, ident in checks if int(each[k // 64]) >> k % 64 & 1] for each in flags]
+    order = np.lexsort((after.instances, after.sources))  # as the graph's edges
+    steps: list[list[str]] = [[] for _ in order]
+    for number, fn in enumerate(chosen):
+        if fn.kind == "always" and fn.is_step:
+            for edge in np.nonzero(after.hits(number)[order])[0]:
+                steps[edge].append(fn.ident)
     return ViolationMarks(states, steps)
 
 
 def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> ViolationMarks:
-    """Evaluate the properties in plain Python: for small graphs, however they were explored."""
+    """Evaluate the properties in plain Python, for small graphs of any engine."""
     states = [graph.state(number) for number in range(graph.count)]
     of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
     of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]

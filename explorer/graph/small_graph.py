@@ -1,7 +1,7 @@
 """The state graph of a small scope for a report, built from the networkx graph of `networkx_graph.py`.
 
-The plain model evaluates the properties, so no engine is involved, and searches need not be compiled with
-properties that only mark states in a picture.
+The plain model evaluates the properties, so a search need not be compiled with properties that only mark states in
+a picture.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def small_graph(
 ) -> SmallGraph | None:
     """Return the state graph for a report, None if it has more than MOST_STATES states.
 
-    chosen: properties; those of single states and steps mark the graph. traces: plain states of the reported
-    counterexample by property id; a property without a trace gets a shortest path to a violation. graph: the
-    graph of all states, if it has been built already.
+    chosen: properties; those of states and steps mark the graph. traces: plain states of the reported
+    counterexample by property id; a property without one gets a shortest path to a violation. graph: the graph of
+    all states, if it has been built already.
     """
     plain = PlainModel(model, config)
     if graph is None:
@@ -41,7 +41,7 @@ def small_graph(
 
 
 def report_of(drawing: Any, model: Model, chosen: Sequence[Fn], paths_to: Mapping[str, Sequence[int]]) -> SmallGraph:
-    """Convert a graph built by `state_graph`. known: states of a path to a violation, for some properties."""
+    """Convert a graph built by `state_graph`. paths_to: states of a path to a violation, for some properties."""
     kinds = {fn.name: PurePosixPath(fn.place.rpartition(":")[0]).stem for fn in model.actions}
     states = tuple(_state(drawing, number) for number in sorted(drawing.nodes))
     steps = tuple(

@@ -2,11 +2,10 @@
 
     void @check(ptr states, i64 first, i64 last, ptr out, i64 step)
 
-evaluates all state checks. Unlike guards they are needed on every state, without early exits. Block b of
-states (`planes_ir`) ORs one word per check into `out`, at (b * step * checks + check): bit k is set if the
-block's k-th state hits. With step 0 all blocks share one group of words, which shows only whether a check
-was hit; with step 1 every block has its own words, so hits can be attributed to states. The last block
-repeats the last state to fill its lanes.
+evaluates all state checks on every state. Block b of states (`planes_ir`) ORs one word per check into `out`,
+at (b * step * checks + check): bit k is set if the block's k-th state hits. With step 0 all blocks share one
+group of words, which shows only whether a check was hit; with step 1 every block has its own words, so hits
+can be attributed to states. The last block repeats the last state to fill its lanes.
 
     void @values(ptr states, i64 first, i64 last, ptr seen)
 
@@ -18,10 +17,10 @@ the last block is done.
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
-from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, read_flag, read_leaf, read_stored
+from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, plane_writer, read_stored
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.nodes import DagNode, cone
-from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.lowering.program import Instance, Program
 
 NARROW = 6
 
@@ -36,33 +35,49 @@ def check_nodes(program: Program) -> list[DagNode]:
     return [check.node for check in program.checks if check.node is not None]
 
 
+def possible_hits(program: Program) -> list[tuple[int, DagNode, int]]:
+    """Return (word of @check, node, value of a hit) for every state check that some state may hit."""
+    checks = [check for check in program.checks if check.node is not None]
+    return [
+        (word, check.node, check.hit_value)
+        for word, check in enumerate(checks)
+        if check.node is not None and not (check.node.is_const and check.node.lo != check.hit_value)
+    ]
+
+
+def step_hits(program: Program, instance: Instance) -> tuple[list[int], list[tuple[int, DagNode, int]]]:
+    """Return the step checks that every transition of an instance hits, and those that some may hit.
+
+    The latter are given as (check, node, value of a hit).
+    """
+    always = sorted(program.hits_without_node(instance))
+    sometimes: list[tuple[int, DagNode, int]] = []
+    for check, node in sorted(instance.step_checks.items()):
+        value = program.checks[check].hit_value
+        if not node.is_const:
+            sometimes.append((check, node, value))
+        elif node.lo == value:
+            always.append(check)
+    return always, sometimes
+
+
 def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
     """Return the IR of @check."""
-    checks = state_checks(program)
-    w = Writer(
-        lanes,
-        lambda w, leaf: read_leaf(w, layout, leaf, "%planes"),
-        lambda w, leaf: read_flag(w, layout, leaf, "%planes"),
-    )
+    w = plane_writer(layout, lanes)
     for node in cone(check_nodes(program)):
         if node.op not in ("const", "not"):
             w.compute(node)
-    for place, index in enumerate(checks):
-        check = program.checks[index]
-        assert check.node is not None
-        if check.node.is_const and check.node.lo != check.hit_value:
-            continue
-        hit = w.flag(check.node) if check.hit_value else w.negate(w.flag(check.node))
-        bits = w.let(f"bitcast {lanes.flag} {hit} to i{lanes.count}")
+    for place, node, value in possible_hits(program):
+        bits = w.let(f"bitcast {lanes.flag} {w.hit(node, value)} to i{lanes.count}")
         wide = w.let(f"zext i{lanes.count} {bits} to i64") if lanes.count < 64 else bits
         where = w.let(f"getelementptr i64, ptr %to, i64 {place}")
         old = w.let(f"load i64, ptr {where}, align 8")
         w.do(f"store i64 {w.let(f'or i64 {old}, {wide}')}, ptr {where}, align 8")
-    return check_loop(len(checks), layout.words, lanes, "\n".join(w.lines))
+    return check_loop(len(check_nodes(program)), layout.words, lanes, "\n".join(w.lines))
 
 
 def check_loop(checks: int, words: int, lanes: Lanes, body: str) -> str:
-    """Return the IR of @check. body: adds a block of states, in %planes, to the words from %to on."""
+    """Return the IR of @check around `body`, which ORs the hits of the block in %planes into the words at %to."""
     return f"""
 define void @check(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, i64 %step) {{
 entry:{block_buffers(words, lanes)}
@@ -92,7 +107,7 @@ def values_function(layout: WordLayout, lanes: Lanes) -> str:
         if 0 < slot.bits <= NARROW
         for part in range(1 << max(0, slot.bits - low))
     ]
-    w = Writer(lanes, lambda w, leaf: read_leaf(w, layout, leaf, "%planes"))
+    w = plane_writer(layout, lanes)
     w.lines += [
         "define void @values(ptr noalias %states, i64 %first, i64 %last, ptr noalias %seen) {",
         "entry:",
@@ -116,7 +131,7 @@ def values_function(layout: WordLayout, lanes: Lanes) -> str:
     marks: dict[int, tuple[str, str]] = {}
     for place, (leaf, part) in enumerate(parts):
         if leaf not in marks:
-            marks[leaf] = _mark(w, layout.slots[leaf].bits, read_stored(w, layout, leaf, "%planes"), low)
+            marks[leaf] = _mark(w, layout.slots[leaf].bits, read_stored(w, layout, leaf), low)
         mark, high = marks[leaf]
         if high:
             here = w.let(f"icmp eq {vector} {high}, {lanes.const(part)}")
@@ -158,7 +173,7 @@ return:
 
 
 def _mark(w: Writer, bits: int, value: str, low: int) -> tuple[str, str]:
-    """Return 1 shifted by the low bits of a value, and its high bits if it has some."""
+    """Return 1 << (the low bits of a value), and its high bits; "" if it has no more than `low` bits."""
     lanes, high = w.lanes, ""
     if bits > low:
         high = w.let(f"lshr {lanes.number} {value}, {lanes.const(low)}")

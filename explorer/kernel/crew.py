@@ -1,4 +1,4 @@
-"""The worker threads of a search, which make one native call each per round of a fraction of a second.
+"""The worker threads of a search: in every round of a fraction of a second, each makes one native call.
 
 Between rounds no work is half done, so limits, interrupts and growth are handled there. Counts depend
 neither on the number of threads nor on the division of the work into rounds.
@@ -60,8 +60,8 @@ class Growing(Protocol):
 class SearchCrew:
     """Workers, and the rounds in which they expand rows into a visited set.
 
-    margin: number of rows that all workers together may reserve between two checks of the limit. leave_out:
-    steps to known states are left out where that is certain beforehand (docs/adr/0025).
+    margin: number of rows that all workers together may reserve between two checks of the limit. leave_out: do
+    not look up steps that certainly lead to visited states (docs/adr/0025).
     """
 
     def __init__(self, kernel: Kernel, workers: int, leave_out: bool = True) -> None:
@@ -81,9 +81,9 @@ class SearchCrew:
 
     @property
     def looked_up(self) -> int:
-        """Number of successors looked up in any set since the start, abandoned levels included.
+        """Number of successors looked up in a set since the start: the steps inside the bound that were not left out.
 
-        These are the steps inside the bound that were not left out.
+        Abandoned levels count too.
         """
         return sum(int(worker.context[Context.LOOKED_UP]) for worker in self.workers)
 
@@ -94,7 +94,7 @@ class SearchCrew:
         self.workers[0].counters[:] = counters
 
     def add(self, counters: Counts, flags: Sequence[int]) -> None:
-        """Add counts from elsewhere, and the flag words of the step checks that were hit there."""
+        """Add the counts of another process, and the flag words of the step checks that it hit."""
         first = self.workers[0]
         first.counters += counters
         for word, bits in enumerate(flags):
@@ -109,7 +109,7 @@ class SearchCrew:
         ]
 
     def reset(self) -> None:
-        """Return to the initial state: no counts, no flags, no work begun."""
+        """Clear counts, flags and work in progress."""
         self.forget()
         for worker in self.workers:
             worker.counters[:] = 0
@@ -122,8 +122,8 @@ class SearchCrew:
     def expand(self, visited: Growing, first: int, last: int, pause: Callable[[], str | None]) -> str | None:
         """Expand the rows first..last of the frontier.
 
-        pause() is called before every round and may return a reason to stop. Return that reason, "" if memory
-        does not suffice, None when all rows are expanded.
+        pause() is called before every round and may return a reason to stop. Return that reason, "" if memory does
+        not suffice, or None when all rows are expanded.
         """
         shared = visited.shared
         shared[Shared.CURSOR], shared[Shared.SLICE] = first, SLICE

@@ -58,30 +58,23 @@ class Writer:
     """
 
     def __init__(
-        self,
-        lanes: Lanes,
-        read_leaf: Callable[[Writer, int], str],
-        read_flag: Callable[[Writer, int], str] | None = None,
+        self, lanes: Lanes, read_leaf: Callable[[Writer, int], str], read_flag: Callable[[Writer, int], str]
     ) -> None:
         self.lanes = lanes
-        self._read_flag = read_flag
         self.lines: list[str] = []
         self.block = "entry"
-        self._read_leaf = read_leaf
+        self._read_leaf, self._read_flag = read_leaf, read_flag
         self._names: dict[int, tuple[str, bool]] = {}
         self._order: list[int] = []
         self._count = 0
 
     # -- instructions
 
-    def fresh(self) -> str:
-        self._count += 1
-        return f"%t{self._count}"
-
     def let(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"  {name} = {text}")
-        return name
+        """Append an instruction with a result; return the result's name."""
+        self._count += 1
+        self.lines.append(f"  %t{self._count} = {text}")
+        return f"%t{self._count}"
 
     def do(self, text: str) -> None:
         self.lines.append("  " + text)
@@ -132,7 +125,7 @@ class Writer:
         return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
 
     def _inverse(self, node: DagNode) -> str:
-        """Return the negation of a node; of a comparison, the opposite one, which costs no more than it."""
+        """Return the negation of a node; for a comparison emit the opposite one, which costs no more."""
         if node.op == "lt" or (node.op == "eq" and not all(arg.is_bool for arg in node.args)):
             word = "sge" if node.op == "lt" else "ne"
             a, b = (self.number(arg) for arg in node.args)
@@ -141,6 +134,10 @@ class Writer:
 
     def negate(self, name: str) -> str:
         return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")
+
+    def hit(self, node: DagNode, value: int) -> str:
+        """Return, as a boolean, whether a boolean node has this value."""
+        return self.flag(node) if value else self.negate(self.flag(node))
 
     def all_of(self, flags: list[str]) -> str:
         """Return the conjunction of booleans."""
@@ -154,7 +151,7 @@ class Writer:
         kind, op, args = self.lanes.number, node.op, node.args
         match op:
             case "var":
-                if node.is_bool and self._read_flag is not None:
+                if node.is_bool:
                     return self._read_flag(self, node.leaf), True
                 return self._read_leaf(self, node.leaf), False
             case "add" | "sub":
@@ -193,7 +190,7 @@ class Writer:
         return self.let(f"call {kind} @llvm.{intrinsic}.{self.lanes.suffix}({listed})")
 
     def _divide(self, node: DagNode) -> str:
-        """Divide a number that is not negative; what is below twice the divisor needs no division."""
+        """Divide a non-negative number; the remainder of one below twice the divisor needs no division."""
         kind, (a, b) = self.lanes.number, (self.number(arg) for arg in node.args)
         if node.op == "mod" and node.args[0].hi < 2 * node.args[1].lo:
             below = self.let(f"icmp ult {kind} {a}, {b}")
@@ -240,6 +237,18 @@ class Writer:
         kind = self.lanes.number
         inside = self.let(f"icmp ule {kind} {index}, {self.lanes.const(last)}")
         return self.let(f"and {kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
+
+
+def load_field(name: str, base: str, field: int, kind: str = "ptr") -> str:
+    """Return the IR that loads a field of the struct at `base` as %name; %name.f is its address.
+
+    kind: "i64", or "ptr" if the field is an address.
+    """
+    text = f"\n  %{name}.f = getelementptr i64, ptr {base}, i64 {field:d}"
+    if kind == "i64":
+        return f"{text}\n  %{name} = load i64, ptr %{name}.f, align 8"
+    text += f"\n  %{name}.i = load i64, ptr %{name}.f, align 8"
+    return f"{text}\n  %{name} = inttoptr i64 %{name}.i to ptr"
 
 
 def copy_row(words: int, tag: str, source: str, target: str, source_step: int = 1, target_step: int = 1) -> str:

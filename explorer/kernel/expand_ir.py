@@ -10,9 +10,9 @@ checks with a bit for every check that the transition hits; `seen` has as many w
 are ORed. `counters` is an array of i64 that is only added to; `Counters` is its layout. The function knows
 nothing about visited states, so all callers use it alike.
 
-With thin = -1 instead of 0, successors equal to their state are left out. With `credits`, an array with the
-instance credited with each of the states, so are those that another order of the same steps reaches
-(`independence`). Neither changes what is counted or seen.
+With thin = -1 instead of 0, successors equal to their state are left out. With `credits`, an array of the
+instance credited with each state, so are successors that another order of the same steps reaches
+(`independence`). Neither changes `counters` or `seen`.
 
 `out` needs room for (last - first) * instances records.
 
@@ -23,7 +23,7 @@ compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from elrcheck.explorer.kernel.check_ir import check_nodes
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
@@ -33,24 +33,24 @@ from elrcheck.explorer.kernel.record_ir import RecordLayout, flag_words, record_
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import asleep, changes
 from elrcheck.lang.lowering.nodes import DagNode, cone
-from elrcheck.lang.lowering.program import Instance, Program
+from elrcheck.lang.lowering.program import Program
 
 GROUP_NODES = 2500
 SMALL = 750
-"""Nodes of a program whose code is compiled in 0.4 s at most (measured)."""
+"""A program with at most this many nodes compiles in 0.4 s (measured)."""
 INSTANCE_NODES = 10
-"""Nodes that become as much code as the rest of an instance."""
+"""The code of an instance, apart from its nodes, is as large as that of this many nodes."""
 BRANCH_WEIGHTS = '!0 = !{!"branch_weights", i32 1, i32 2000}'
 DECLARED = """declare ptr @records(ptr, i64, ptr, ptr, ptr, i64, i64)
 declare void @flag(ptr, ptr, i64, i64, ptr, i64, i64)
 declare void @enter(ptr, i64, ptr, ptr)"""
-"""What groups call, for modules that do not define it."""
+"""Declarations of what groups call, for modules that do not define it."""
 
 
 def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
-    """Return the lanes of a block of states, for the vectors of this processor if no other size is given.
+    """Return lanes that hold the value of every node, and of a stored one also minus its leaf's lower bound.
 
-    They hold the value of every node, also relative to the lower bound of a leaf where it is stored.
+    vector: bits of a vector, by default of this processor.
     """
     bounds = [(node.lo, node.hi) for node in _nodes(program)]
     bounds += [(0, leaf.hi - leaf.lo) for leaf in program.leaves]
@@ -63,36 +63,29 @@ def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
 
 
 def is_small(program: Program) -> bool:
-    """Return whether the good kernel of a program compiles in about the time of a quick one."""
+    """Return whether the optimised kernel of a program compiles in about the time of a quick one."""
     return INSTANCE_NODES * len(program.instances) <= SMALL and program_size(program) <= SMALL
 
 
 def program_size(program: Program) -> int:
-    """Return about how many nodes there are to compile."""
+    """Return the approximate number of nodes to compile."""
     return INSTANCE_NODES * len(program.instances) + len(_nodes(program))
 
 
 def _nodes(program: Program) -> Sequence[DagNode]:
-    roots = [node for instance in program.instances for node in _roots(instance)]
+    roots = [node for instance in program.instances for node in instance.nodes]
     return cone([*roots, *check_nodes(program)])
 
 
-def _roots(instance: Instance) -> Iterable[DagNode]:
-    yield from instance.guards
-    yield from instance.within
-    yield from instance.updates.values()
-    yield from instance.step_checks.values()
-
-
 def expand_functions(program: Program, layout: WordLayout, lanes: Lanes) -> tuple[str, list[str]]:
-    """Return the IR of @expand with what it needs, and of the functions of the groups that it calls."""
+    """Return the IR of @expand and its helpers, and that of each group's function."""
     groups = group_instances(program)
     texts = [InstanceGroup(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
     return expand_driver(program, layout, lanes, len(groups)), texts
 
 
 def expand_driver(program: Program, layout: WordLayout, lanes: Lanes, groups: int) -> str:
-    """Return the IR of @expand, which calls the functions of so many groups, with what it and they need."""
+    """Return the IR of @expand, which calls the functions of `groups` groups, and of the helpers of all."""
     parts = [
         plane_functions(layout.words, lanes),
         record_functions(RecordLayout(layout.words, flag_words(program)), lanes),
@@ -114,7 +107,7 @@ def group_instances(program: Program) -> list[list[int]]:
     groups: list[list[int]] = []
     nodes: set[int] = set()
     for index, instance in enumerate(program.instances):
-        mine = {node.id for node in cone(tuple(_roots(instance)))}
+        mine = {node.id for node in cone(instance.nodes)}
         if not groups or len(nodes | mine) > GROUP_NODES:
             groups.append([])
             nodes = set()
@@ -128,7 +121,7 @@ def _asleep_words(program: Program) -> int:
 
 
 def _asleep_table(program: Program, lanes: Lanes) -> str:
-    """Return the constants: by instance, which ones it puts to sleep; and the planes in which none is."""
+    """Return two constants: for each instance a mask of those it puts to sleep, and planes in which none sleeps."""
     words = _asleep_words(program)
     masks = asleep(program) or [0]
     numbers = ", ".join(f"i64 {_signed(mask >> 64 * k & (1 << 64) - 1)}" for mask in masks for k in range(words))

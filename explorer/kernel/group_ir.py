@@ -25,9 +25,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elrcheck.explorer.kernel.emit import Lanes, Writer
+from elrcheck.explorer.kernel.check_ir import step_hits
+from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
-from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, read_plane
+from elrcheck.explorer.kernel.planes_ir import plane_of, plane_parts, plane_writer, read_plane
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.word_layout import Counts, WordLayout
 from elrcheck.lang.lowering.independence import changes
@@ -35,7 +36,7 @@ from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
 
 EDGE = 0.8
-"""How likely a guard holds in one of the lanes at least."""
+"""Estimated probability that a guard holds in at least one lane."""
 ARGUMENTS = (
     "ptr noalias %words, ptr noalias %planes, ptr noalias %asleep, i64 %valid, i64 %position, i64 %thin, "
     "ptr noalias %out, ptr noalias %counters, ptr noalias %seen, ptr noalias %any, ptr noalias %fired"
@@ -71,7 +72,7 @@ class Counters:
 
 
 def outputs(instance: Instance) -> Sequence[DagNode]:
-    """Return what is computed where an instance is stored."""
+    """Return the nodes that are computed where an instance is stored."""
     return [*changes(instance).values(), *instance.step_checks.values()]
 
 
@@ -89,17 +90,13 @@ def changed_planes(instance: Instance, layout: WordLayout, lanes: Lanes) -> list
 
 
 class InstanceGroup:
-    """Writes the function of one group; it returns the place after its last record."""
+    """Writes @expand.K of one group of instances, which returns the place after its last record."""
 
     def __init__(self, program: Program, layout: WordLayout, lanes: Lanes, number: int, members: list[int]) -> None:
         self.program, self.layout, self.lanes, self.number = program, layout, lanes, number
         self.members = members
         self.counters = Counters(len(program.instances), len(program.leaves))
-        self.writer = Writer(
-            lanes,
-            lambda w, leaf: read_leaf(w, layout, leaf, "%planes"),
-            lambda w, leaf: read_flag(w, layout, leaf, "%planes"),
-        )
+        self.writer = plane_writer(layout, lanes)
         self.mask = f"i{lanes.count}"
         self.constants: dict[str, str] = {}
 
@@ -209,7 +206,7 @@ class InstanceGroup:
         return end
 
     def _places(self, changed: list[int]) -> str:
-        """Return the constant with the numbers of these planes."""
+        """Return the name of a constant with the numbers of these planes."""
         name = f"@planes.{self.number}.{'.'.join(map(str, changed))}"
         self.constants[name] = (
             f"{name} = internal constant [{len(changed)} x i64] [{', '.join(f'i64 {k}' for k in changed)}]"
@@ -225,7 +222,7 @@ class InstanceGroup:
         return self.writer.let(f"sub {self.lanes.number} {name}, {self.lanes.const(lo)}") if lo else name
 
     def _in_bounds(self, leaf: int, stored: str, mask: str) -> str:
-        """Return the lanes of a mask in which a value fits its leaf; count the others."""
+        """Return the lanes of a mask in which a value fits its leaf; count the others as overflows."""
         w, bounds = self.writer, self.program.leaves[leaf]
         fits = self._bits(w.let(f"icmp ule {self.lanes.number} {stored}, {self.lanes.const(bounds.hi - bounds.lo)}"))
         inside = w.let(f"and {self.mask} {mask}, {fits}")
@@ -235,19 +232,11 @@ class InstanceGroup:
     def _plane(self, number: int, old: str, updates: dict[int, DagNode], stored: dict[int, str]) -> str:
         """Return a plane with the new values of the leaves in it."""
         w, lanes = self.writer, self.lanes
-        mask, parts = (1 << lanes.bits) - 1, []
-        for leaf in updates:
-            slot = self.layout.slots[leaf]
-            if not slot.bits:
-                continue
-            first, shift = plane_of(slot, lanes)
-            if number == first:
-                mask &= ~(slot.mask << shift)
-                new = stored[leaf]
-                parts.append(w.let(f"shl {lanes.number} {new}, {lanes.const(shift)}") if shift else new)
-            elif number == first + 1 and shift + slot.bits > lanes.bits:
-                mask &= ~(slot.mask >> lanes.bits - shift)
-                parts.append(w.let(f"lshr {lanes.number} {stored[leaf]}, {lanes.const(lanes.bits - shift)}"))
+        mask, leaves = plane_parts(number, updates, self.layout, lanes)
+        parts = []
+        for leaf, shift in leaves:
+            word = f"{'shl' if shift > 0 else 'lshr'} {lanes.number} {stored[leaf]}, {lanes.const(abs(shift))}"
+            parts.append(w.let(word) if shift else stored[leaf])
         result = w.let(f"and {lanes.number} {old}, {lanes.const(mask)}") if mask else parts.pop()
         for part in parts:
             result = w.let(f"or {lanes.number} {result}, {part}")
@@ -259,7 +248,7 @@ class InstanceGroup:
         w.do(f"store {self.lanes.number} {vector}, ptr {where}, align {self.lanes.bytes}")
 
     def _asleep(self, index: int) -> str:
-        """Return the lanes in which an instance may be left out."""
+        """Return the lanes in which an instance is asleep (`independence`)."""
         w, lanes = self.writer, self.lanes
         plane = read_plane(w, "%asleep", index // lanes.bits)
         bit = w.let(f"and {lanes.number} {plane}, {lanes.const(1 << index % lanes.bits)}")
@@ -270,17 +259,11 @@ class InstanceGroup:
     def _flags(self, index: int, mask: str, at: str, end: str) -> None:
         """Note the step checks that are hit in a lane of the mask, in `seen` and in the records at..end.
 
-        Hardly any is ever hit, so all of them share a branch.
+        Hits are rare, so all checks share a branch.
         """
-        w, instance = self.writer, self.program.instances[index]
-        always = sorted(self.program.hits_without_node(instance))
-        sometimes: list[tuple[int, str]] = []
-        for check, node in sorted(instance.step_checks.items()):
-            hit = self.program.checks[check].hit_value
-            if not node.is_const:
-                sometimes.append((check, w.flag(node) if hit else w.negate(w.flag(node))))
-            elif node.lo == hit:
-                always.append(check)
+        w = self.writer
+        always, undecided = step_hits(self.program, self.program.instances[index])
+        sometimes = [(check, w.hit(node, value)) for check, node, value in undecided]
         if not always and not sometimes:
             return
         some = mask

@@ -134,7 +134,10 @@ def blocks_of(root: GuardBlock) -> Iterable[GuardBlock]:
 
 
 def place(root: GuardBlock, outputs: Mapping[int, Iterable[DagNode]]) -> None:
-    """Decide where nodes are computed and fill `code` of every block. outputs: of every instance, by its number."""
+    """Decide where nodes are computed, and fill `code` of every block.
+
+    outputs: by instance, the nodes that are computed where it is stored.
+    """
     uses: dict[int, list[Site]] = {}
     nodes_used: dict[int, DagNode] = {}
 
@@ -152,7 +155,7 @@ def place(root: GuardBlock, outputs: Mapping[int, Iterable[DagNode]]) -> None:
         if block.stores is not None:
             for node in outputs[block.stores]:
                 use(node, (block, 0))
-    # Ids grow from operands to users, so operands found on the way enter the heap in the right order.
+    # Ids grow from operands to users, so operands enter the heap in the right order.
     heap = [-ident for ident in nodes_used]
     heapq.heapify(heap)
     queued: set[int] = set(nodes_used)

@@ -3,8 +3,8 @@
 Lowering a model takes longer than searching a small configuration, and its result is always the same. So it
 is stored under a name: a digest of the sources of the model and its language, the configuration, the
 properties and the open numbers. An entry of the store has the leaves, instances and checks of a program, and
-the nodes that they need, as a table of numbers; a table that does not fit the model is replaced. Only models as
-their source files have them are stored (`Model.origin`), never one that was changed in memory.
+the nodes that they need, as a table of numbers; a table that does not fit the model is replaced. A model that was
+changed in memory differs from its source files (`Model.origin`) and is never stored.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ POSITION = "#"
 Row = tuple[str, tuple[int, ...], int, int, int]
 """A node: operation, places of its operands above it in the table, least and greatest value, leaf."""
 Written = bool | int | None | tuple[int, ...] | str
-"""A value of a parameter: as it is, the brokers of a set, `Acks.ALL` for the member of an enum; else `#7`, its position
+"""A value of a parameter: as it is, the members of a set, `Colour.RED` for a member of an enum; else `#7`, its position
 among all values of its type."""
 
 
 class ProgramInstance(Record, frozen=True, array_like=True):
-    """args: the choices of the action's parameters (`_Choices`); the rest are places of nodes."""
+    """args: the values of the action's parameters (`_Choices`); the rest are places of nodes."""
 
     action: str
     args: tuple[Written, ...]
@@ -62,10 +62,7 @@ class ProgramCheck(Record, frozen=True, array_like=True):
 
 
 class KeptProgram(Record, frozen=True, array_like=True):
-    """A program as a file has it.
-
-    varying: the scalars of the state that are leaves; guards: names, action by action.
-    """
+    """A stored program. varying: the scalars of the state that are leaves; guards: names, action by action."""
 
     guards: tuple[tuple[str, ...], ...]
     nodes: tuple[Row, ...]
@@ -83,7 +80,7 @@ def kept_lowering(
     open_numbers: Mapping[str, int] | None = None,
     between: Callable[[], object] = bool,
 ) -> Lowered:
-    """Return what `lower` returns, from the store if an earlier run or the installation has left it there."""
+    """Return what `lower` returns, from the store if an earlier run or the installation has stored it."""
     name = _name(model, config, properties, open_numbers or {})
     if not name:
         return _lowered(model, config, properties, open_numbers, between)
@@ -107,14 +104,14 @@ def _lowered(
     open_numbers: Mapping[str, int] | None,
     between: Callable[[], object] = bool,
 ) -> Lowered:
-    """Return what `lower` returns; a run that finds its program in the store does not import it."""
+    """Call `lower`, which is imported only here: a run that finds its program in the store does without it."""
     from elrcheck.lang.lowering.lower import lower
 
     return lower(model, config, properties, open_numbers, between)
 
 
 def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0, quick: bool = True) -> Kernel:
-    """Return the kernel of a lowered program; a quick one at first if `quick` is true. fingerprint: see `build`."""
+    """Return the kernel of a lowered program. fingerprint: see `build`. quick: begin with a quick one (`upgrade`)."""
     from elrcheck.explorer.kernel.kernel import build, build_quick  # not at the top: a wheel is built without LLVM
     from elrcheck.explorer.kernel.native_code import compiler_identity
 
@@ -126,7 +123,7 @@ def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 
 
 
 def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]) -> str:
-    """Return a digest of all that the result of lowering depends on; empty for a model that was changed in memory."""
+    """Return a digest of all that the result of lowering depends on; "" for a model that was changed in memory."""
     if not model.origin or any(model.fns.get(fn.name) is not fn for fn in properties):
         return ""
     names = [part.name for part in fields(config)]
@@ -138,7 +135,7 @@ def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numb
 
 
 def _setting(config: ModelConfig, name: str) -> str:
-    """Return the value of a field or a property, which may be the limit of a type; a property may have none."""
+    """Return the value of a field or a property as text; the error if a property raises one."""
     try:
         return repr(getattr(config, name))
     except (ArithmeticError, LookupError, TypeError, ValueError) as fault:
@@ -152,7 +149,7 @@ def table_of(lowered: Lowered) -> KeptProgram:
     program, choices = lowered.program, _Choices(lowered.model, lowered.config)
     nodes = cone(
         [node for check in program.checks if (node := check.node) is not None]
-        + [node for instance in program.instances for node in _nodes(instance)]
+        + [node for instance in program.instances for node in instance.nodes]
     )
     place = {node.id: number for number, node in enumerate(nodes)}
 
@@ -185,14 +182,10 @@ def table_of(lowered: Lowered) -> KeptProgram:
     )
 
 
-def _nodes(instance: Instance) -> list[DagNode]:
-    return [*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values()]
-
-
 def _restored(
     table: KeptProgram, name: str, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]
 ) -> Lowered:
-    """Return the program of a table; raise ValueError, LookupError or TypeError for a table that does not fit."""
+    """Return the program of a table; raise ValueError, LookupError or TypeError if it does not fit the model."""
     dag = Dag()
     nodes: list[DagNode] = []
     for op, args, lo, hi, leaf in table.nodes:
@@ -229,7 +222,7 @@ def _restored(
 
 
 class _Choices:
-    """Writes and reads the choices of the parameters of actions."""
+    """Encodes and decodes the values of the parameters of actions."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self._actions, self._config = model.actions_by_name, config
@@ -253,7 +246,7 @@ class _Choices:
         return f"{POSITION}{self._domain(action, place).index(value)}"
 
     def _read(self, action: str, place: int, value: Written) -> object:
-        """Return the value that was written; the module of the action knows the enum by its name."""
+        """Decode a value; an enum is looked up by name in the module of the action."""
         if isinstance(value, tuple):
             return frozenset(value)
         if not isinstance(value, str):
@@ -275,7 +268,7 @@ class _Choices:
 
 
 class _LoweredOnDemand(EvaluatedModel):
-    """Lowers the model after all, when the nodes of a function are needed."""
+    """Lowers the model when the nodes of a function are needed after all."""
 
     def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:
         self._arguments = (model, config, (), open_numbers)

@@ -53,8 +53,8 @@ FINGERPRINTS = {"settle": 4}
 class KernelShapes:
     """Layouts of the data that native functions read and write. state_checks: see `check_ir`.
 
-    lanes: number and size of the lanes of a block of states (`planes_ir`). fingerprint: words per fingerprint in
-    the visited set, 0 for a set of whole states.
+    lanes: of a block of states (`planes_ir`). fingerprint: words per fingerprint in the visited set, 0 for a set of
+    whole states.
     """
 
     layout: WordLayout
@@ -86,27 +86,27 @@ class Blueprint:
 class Kernel(KernelShapes, Native):
     """The functions of one program.
 
-    plan: what was compiled, unless the machine code was found without it. upgrade: of a quick kernel, what replaces
-    its functions.
+    plan: what was compiled; None if the machine code came from the cache. upgrade: of a quick kernel, replaces its
+    functions by those of the optimised one.
     """
 
     plan: Blueprint | None = None
     upgrade: Upgrade | None = None
 
     def used(self, seconds: float) -> None:
-        """Note that a search has used the functions for so many processor seconds."""
+        """Note the processor seconds that a search has spent in the functions."""
         if self.upgrade is not None:
             self.upgrade.used(seconds)
 
     @property
     def origin(self) -> str:
-        """What it is and where it is from, for the report."""
+        """The kind of the kernel and where its code is from, for the report."""
         if self.upgrade is None:
             return "kernel from the cache" if self.cached else "kernel compiled"
         return "kernel compiled during the search" if self.upgrade.done else "quick kernel"
 
     def successors(self, rows: Words, counters: Ints) -> Successors:
-        """Expand packed states, without storing anything; the counts are added to `counters`."""
+        """Expand packed states without storing anything; add the counts to `counters`."""
         record = self.record
         rows = np.ascontiguousarray(rows)
         records = np.empty((len(rows) * max(1, self.instances), record.size), np.uint64)
@@ -139,7 +139,7 @@ def signatures_of(fingerprint: int) -> dict[str, int]:
 
 
 def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0, name: str | None = None) -> Kernel:
-    """Compile a program. name: equal names stand for equal kernels; the cache is searched for it first."""
+    """Compile a program, unless the cache has a kernel of this name. name: equal names stand for equal kernels."""
     if name is None or cache is None:
         return blueprint(program, fingerprint).compile(cache)
     code = cached_modules(name, signatures_of(fingerprint), cache)
@@ -151,9 +151,9 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
 
 
 def build_quick(program: Program, cache: KernelCache | None, fingerprint: int = 0, name: str | None = None) -> Kernel:
-    """Return the quick kernel of a program, or the good one if it is in the cache or the program is small.
+    """Return the quick kernel of a program, or the optimised one if it is in the cache or the program is small.
 
-    The arguments are those of `build`.
+    Arguments as of `build`.
     """
     shapes, signatures = shapes_of(program, fingerprint), signatures_of(fingerprint)
     code, at_once = None, False
@@ -175,12 +175,12 @@ def build_quick(program: Program, cache: KernelCache | None, fingerprint: int = 
         code = compile_modules(plan.texts, signatures, cache, processes=1)
         if cache is not None and name is not None:
             cache.list_modules(f"quick {name}", code.keys)
-    upgrade = Upgrade(code.functions, _GoodKernel(program, cache, fingerprint, name), at_once)
+    upgrade = Upgrade(code.functions, _OptimisedKernel(program, cache, fingerprint, name), at_once)
     return Kernel(**vars(shapes), **vars(code), plan=plan, upgrade=upgrade)
 
 
-class _GoodKernel:
-    """See `upgrade.GoodKernel`."""
+class _OptimisedKernel:
+    """See `upgrade.OptimisedKernel`."""
 
     def __init__(self, program: Program, cache: KernelCache | None, fingerprint: int, name: str | None) -> None:
         self._program, self._cache, self._fingerprint, self._name = program, cache, fingerprint, name
@@ -221,13 +221,18 @@ def shapes_of(program: Program, fingerprint: int = 0) -> KernelShapes:
 
 
 def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
-    """Return everything of a kernel except its machine code."""
+    """Return the kernel of a program before compilation, as modules that can be compiled in parallel."""
     shapes = shapes_of(program, fingerprint)
-    return Blueprint(shapes, tuple(module_texts(program, shapes)))
+    functions = [
+        *_search_functions(program, shapes),
+        check_function(program, shapes.layout, shapes.lanes),
+        values_function(shapes.layout, shapes.lanes),
+    ]
+    return Blueprint(shapes, tuple(spread_modules(program, shapes, functions)))
 
 
 def quick_blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
-    """Like `blueprint`, for the quick kernel (`quick_ir`); NotInterpreted for a program that is too large."""
+    """Return the quick kernel (`quick_ir`) before compilation; raise NotInterpreted if the program is too large."""
     shapes = shapes_of(program, fingerprint)
     modules = quick_modules(program, shapes.layout, shapes.lanes, _search_functions(program, shapes))
     shared = [_declarations(shapes.lanes), BRANCH_WEIGHTS]
@@ -243,21 +248,11 @@ def _search_functions(program: Program, shapes: KernelShapes) -> list[str]:
     ]
 
 
-def module_texts(program: Program, shapes: KernelShapes) -> list[str]:
-    """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
-    functions = [
-        *_search_functions(program, shapes),
-        check_function(program, shapes.layout, shapes.lanes),
-        values_function(shapes.layout, shapes.lanes),
-    ]
-    return spread_modules(program, shapes, functions)
-
-
 def spread_modules(program: Program, shapes: KernelShapes, functions: list[str]) -> list[str]:
     """Distribute the functions and @expand over modules.
 
-    The first module holds everything except the groups of @expand; the groups fill it and further modules up
-    to a target size.
+    The first one holds everything except the groups of @expand, which fill it and further modules up to a target
+    size.
     """
     shared = [_declarations(shapes.lanes), BRANCH_WEIGHTS]
     driver, groups = expand_functions(program, shapes.layout, shapes.lanes)

@@ -1,9 +1,8 @@
 """Machine code from LLVM IR, with a cache on disk.
 
 A kernel consists of one or more modules (compiled by `object_code`), which are linked when loaded. Object
-code is cached under the SHA-256 of the IR, the llvmlite version and the processor. Where a program has a
-name that says all it was made from (`kept_program`), the cache also lists its modules under that name, so
-that their IR need not be written to find them.
+code is cached under the SHA-256 of the IR, the llvmlite version and the processor. If a digest names the program
+(`kept_program`), the cache also lists its modules under that name, so that they are found without writing their IR.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached ke
 
 
 class KernelCache:
-    """The part of the store with object code, by key, and with lists of modules, by the name of a kernel."""
+    """Object code by key, and the keys of a kernel's modules by its name, in the store of the cache folder."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self._codes = Store("kernels", bytes, environ=environ)
         self._lists: Store[tuple[str, ...]] = Store("modules", tuple[str, ...], environ=environ)
 
     def load(self, key: str) -> bytes | None:
-        """Return the object code of a module, checked before anything of it is loaded; None if it is not there."""
+        """Return the object code of a module, whose checksum has been verified; None if it is missing."""
         entry = self._codes.get(key)
         return None if entry is None else entry.value
 
@@ -50,7 +49,7 @@ class KernelCache:
         self._lists.put(name, tuple(keys))
 
     def note_worthwhile(self, name: str) -> None:
-        """Note that the kernel of this name is worth compiling; a list of its modules takes the place of the note."""
+        """Note that the kernel of this name is worth compiling, by an empty list of modules."""
         self._lists.put(name, ())
 
     def is_worthwhile(self, name: str) -> bool:
@@ -62,7 +61,7 @@ class KernelCache:
 class Native:
     """Callable native functions, which take addresses and counts as integers and release Python's global lock.
 
-    engine: keeps the machine code alive. keys: of the modules in the cache; empty if they were found by name.
+    engine: keeps the machine code alive. keys: of the modules in the cache; empty if the kernel was found by name.
     """
 
     functions: dict[str, Callable[..., int]]
@@ -81,8 +80,8 @@ def compile_modules(
 ) -> Native:
     """Compile modules, which may call each other, for this processor.
 
-    signatures: the functions to call from Python, each with the number of its 64-bit arguments. processes: the most
-    that share the work. compiled: the object code of the modules, if they have been compiled.
+    signatures: the functions to call from Python, each with the number of its 64-bit arguments. processes: at most
+    this many share the work. compiled: object code to use for modules that the cache lacks.
     """
     started = time.perf_counter()
     machine = target_machine()
@@ -102,7 +101,7 @@ def compile_modules(
 
 
 def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache) -> Native | None:
-    """Return the functions of a named kernel, None unless its whole object code is in the cache."""
+    """Return the functions of a named kernel; None unless all of its object code is in the cache."""
     started = time.perf_counter()
     codes = cache.listed(name)
     if codes is None:
@@ -114,7 +113,7 @@ def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache)
 def _linked(
     codes: Sequence[bytes], signatures: Mapping[str, int], machine: Any
 ) -> tuple[dict[str, Callable[..., int]], object]:
-    """Return the functions of object code, and the engine that keeps them."""
+    """Link object code; return its functions, and the engine that keeps them alive."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     for code in codes:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))

@@ -9,10 +9,8 @@ Few passes run on the IR: the expression graph is already simplified and free of
 remains is to inline the small functions of the search loop. This compiles a kernel in about half the time
 of -O1, and the kernel is just as fast (measured on the three-broker model).
 
-`answers_of` leaves all of it to helpers, during a search.
-
-A process that runs beside others of its kind, as in a sweep, sets `ALONE` in its environment and compiles
-without helpers.
+During a search, `compiled_by_helpers` leaves all modules to helpers. A process of a pool, as in a sweep, sets
+`ALONE` in its environment and compiles without helpers.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import llvmlite.binding as llvm
@@ -68,7 +65,8 @@ def object_code(text: str, machine: Any) -> bytes:
 
 def object_codes(texts: Sequence[str], machine: Any, processes: int | None = None) -> list[bytes]:
     """Compile each module to object code. processes: maximum number; by default one per processor."""
-    useful = min(len(texts), 1 + sum(map(len, texts)) // HELP, processes or _processors())
+    available = processors() if helpers_allowed() else 1
+    useful = min(len(texts), 1 + sum(map(len, texts)) // HELP, processes or available)
     shares = _shares(texts, useful)
     compiled: dict[int, bytes] = {}
     if len(shares) > 1:
@@ -81,10 +79,10 @@ def helpers_allowed() -> bool:
     return not os.environ.get(ALONE)
 
 
-def answers_of(texts: Sequence[str], helpers: list[Helper]) -> list[bytes] | None:
-    """Have helpers alone compile each module; None if one of them fails, or is ended before.
+def compiled_by_helpers(texts: Sequence[str], helpers: list[Helper]) -> list[bytes] | None:
+    """Compile each module in helper processes; return None if one of them fails or is killed.
 
-    helpers: those that are at work are added to it, for another thread to end them.
+    helpers: receives the processes, so that another thread can kill them.
     """
     compiled: dict[int, bytes] = {}
     shares = [share for share in _shares(texts, min(len(texts), processors())) if share]
@@ -94,27 +92,13 @@ def answers_of(texts: Sequence[str], helpers: list[Helper]) -> list[bytes] | Non
             helpers.append(helper)
     if len(helpers) < len(shares):
         return None
-
-    def ask(helper: Helper, share: list[int]) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            compiled.update(zip(share, _ask(helper, [texts[k] for k in share]), strict=False))
-
-    pairs = zip(helpers[1:], shares[1:], strict=True)
-    threads = [threading.Thread(target=ask, args=pair, daemon=True) for pair in pairs]
-    for thread in threads:
-        thread.start()
-    ask(helpers[0], shares[0])
-    for thread in threads:
+    for thread in _ask_all(helpers, shares, texts, compiled):
         thread.join()
     return [compiled[k] for k in range(len(texts))] if len(compiled) == len(texts) else None
 
 
-def _processors() -> int:
-    return processors() if helpers_allowed() else 1
-
-
 def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
-    """Divide the texts (by index) into shares of about the same length; the first share is the smallest."""
+    """Divide the texts (by index) into `count` shares of about the same length."""
     shares: list[list[int]] = [[] for _ in range(count)]
     lengths = [0] * count
     for k in sorted(range(len(texts)), key=lambda k: -len(texts[k])):
@@ -125,22 +109,35 @@ def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
 
 
 def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -> dict[int, bytes]:
-    """Compile our own share; return it with the results that the helpers delivered."""
+    """Compile the first share here, the others in helpers; return the code by index, without that of failed helpers."""
     helpers = [helper for share in shares[1:] if (helper := _start()) is not None]
+    compiled: dict[int, bytes] = {}
     try:
-        with ThreadPoolExecutor(len(shares)) as pool:
-            answers = [
-                (share, pool.submit(_ask, helper, [texts[k] for k in share]))
-                for share, helper in zip(shares[1:], helpers, strict=False)
-            ]
-            compiled = {k: object_code(texts[k], machine) for k in shares[0]}
-            for share, answer in answers:
-                compiled.update(zip(share, answer.result(), strict=False))
+        threads = _ask_all(helpers, shares[1:], texts, compiled)
+        compiled.update({k: object_code(texts[k], machine) for k in shares[0]})
+        for thread in threads:
+            thread.join()
     finally:
         for helper in helpers:
             helper.kill()
             helper.wait()
     return compiled
+
+
+def _ask_all(
+    helpers: Sequence[Helper], shares: Sequence[list[int]], texts: Sequence[str], compiled: dict[int, bytes]
+) -> list[threading.Thread]:
+    """Start a thread for each helper, which adds the code of its share to `compiled`."""
+
+    def ask(helper: Helper, share: list[int]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            compiled.update(zip(share, _ask(helper, [texts[k] for k in share]), strict=False))
+
+    pairs = zip(helpers, shares, strict=False)
+    threads = [threading.Thread(target=ask, args=pair, daemon=True) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    return threads
 
 
 def _start() -> Helper | None:

@@ -11,6 +11,8 @@ mask of one or two planes, and no vector code needs 64 bits for a value of three
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import llvmlite.binding as llvm
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer, copy_row
@@ -52,24 +54,24 @@ def read_plane(w: Writer, planes: str, number: int) -> str:
     return w.let(f"load {w.lanes.number}, ptr {where}, align {w.lanes.bytes}")
 
 
-def read_leaf(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
+def read_leaf(w: Writer, layout: WordLayout, leaf: int) -> str:
     """Emit the value of a leaf in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     if not slot.bits:
         return lanes.const(slot.lo)
-    value = read_stored(w, layout, leaf, planes)
+    value = read_stored(w, layout, leaf)
     return w.let(f"add {lanes.number} {value}, {lanes.const(slot.lo)}") if slot.lo else value
 
 
-def read_stored(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
+def read_stored(w: Writer, layout: WordLayout, leaf: int) -> str:
     """Emit the bits of a leaf that has some, in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     number, shift = plane_of(slot, lanes)
-    value = read_plane(w, planes, number)
+    value = read_plane(w, "%planes", number)
     if shift:
         value = w.let(f"lshr {lanes.number} {value}, {lanes.const(shift)}")
     if shift + slot.bits > lanes.bits:
-        above = read_plane(w, planes, number + 1)
+        above = read_plane(w, "%planes", number + 1)
         moved = w.let(f"shl {lanes.number} {above}, {lanes.const(lanes.bits - shift)}")
         value = w.let(f"or {lanes.number} {value}, {moved}")
     if shift + slot.bits != lanes.bits:
@@ -77,14 +79,40 @@ def read_stored(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
     return value
 
 
-def read_flag(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
+def read_flag(w: Writer, layout: WordLayout, leaf: int) -> str:
     """Emit whether a leaf of the values 0 and 1 is 1, in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     if not slot.bits:
         return lanes.truth(bool(slot.lo))
     number, shift = plane_of(slot, lanes)
-    bit = w.let(f"and {lanes.number} {read_plane(w, planes, number)}, {lanes.const(1 << shift)}")
+    plane = read_plane(w, "%planes", number)
+    bit = w.let(f"and {lanes.number} {plane}, {lanes.const(1 << shift)}")
     return w.let(f"icmp ne {lanes.number} {bit}, zeroinitializer")
+
+
+def plane_writer(layout: WordLayout, lanes: Lanes) -> Writer:
+    """Return a writer whose leaves are read from %planes."""
+    return Writer(lanes, lambda w, leaf: read_leaf(w, layout, leaf), lambda w, leaf: read_flag(w, layout, leaf))
+
+
+def plane_parts(
+    number: int, leaves: Iterable[int], layout: WordLayout, lanes: Lanes
+) -> tuple[int, list[tuple[int, int]]]:
+    """Return the mask of the bits of a plane that none of these leaves occupies, and (leaf, shift) for each leaf in it.
+
+    A value is shifted left by `shift`; a negative one shifts to the right a leaf that begins in the plane before.
+    """
+    mask, parts = (1 << lanes.bits) - 1, []
+    for leaf in leaves:
+        slot = layout.slots[leaf]
+        first, shift = plane_of(slot, lanes)
+        if number == first + 1 and shift + slot.bits > lanes.bits:
+            shift -= lanes.bits
+        elif number != first or not slot.bits:
+            continue
+        mask &= ~(slot.mask << shift if shift >= 0 else slot.mask >> -shift)
+        parts.append((leaf, shift))
+    return mask, parts
 
 
 def block_buffers(words: int, lanes: Lanes) -> str:

@@ -2,14 +2,14 @@
 
     ptr @records(ptr out, i64 keep, ptr words, ptr fresh, ptr places, i64 count, i64 first)
 
-writes a record for each lane of the mask `keep`: the words of its state, and over them its pieces of the
-`count` planes `fresh`, whose numbers are `places`; its origin is that of lane 0, which is `first`, moved on
-to its lane. It returns the place after the last record.
+writes a record for each lane of the mask `keep`: the words of its state, overwritten by its pieces of the
+`count` planes `fresh`, whose numbers are `places`. `first` is the origin of lane 0, from which those of the
+other lanes follow. It returns the place after the last record.
 
     void @flag(ptr from, ptr to, i64 lanes, i64 position, ptr seen, i64 word, i64 bit)
 
 sets the bit of a step check in `seen`, if a lane has hit it, and in those of the records from..to that
-belong to these lanes. Few transitions ever hit one, so this is not the place to save time.
+belong to these lanes. Hits are rare, so its speed does not matter.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ reserved rows before every chunk, and all workers together reserve fewer than `M
 
 from __future__ import annotations
 
+from elrcheck.explorer.kernel.emit import load_field
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout
-from elrcheck.explorer.kernel.table_ir import SETUP, Context, Shared, load_field
+from elrcheck.explorer.kernel.table_ir import SETUP, Context, Shared
 
 PEEK = """
 peek:
@@ -57,20 +58,15 @@ def explore_function(record: RecordLayout, chunk: int, fingerprint: int = 0, can
         after_hash, before_probe = "peek", "peek"
     return f"""
 define i64 @explore(ptr noalias %s, ptr noalias %c) {{
-entry:{SETUP}{load_field("stop", "%s", Shared.STOP)}{load_field("limit", "%s", Shared.LIMIT)}
-  {load_field("margin", "%s", Shared.MARGIN)}{load_field("slice", "%s", Shared.SLICE)}
-  {load_field("recs.i", "%c", Context.RECORDS)}{load_field("hashes.i", "%c", Context.HASHES)}
-  {load_field("counters.i", "%c", Context.COUNTERS)}
-  {load_field("frontier.i", "%s", Shared.FRONTIER)}{load_field("before.i", "%s", Shared.FRONTIER_CREDIT)}
-  {load_field("thin", "%s", Shared.THIN)}
-  %frontier = inttoptr i64 %frontier.i to ptr
-  %before = inttoptr i64 %before.i to ptr
+entry:{SETUP}{load_field("stop", "%s", Shared.STOP, "i64")}{load_field("limit", "%s", Shared.LIMIT, "i64")}
+  {load_field("margin", "%s", Shared.MARGIN, "i64")}{load_field("slice", "%s", Shared.SLICE, "i64")}
+  {load_field("recs", "%c", Context.RECORDS)}{load_field("hashes", "%c", Context.HASHES)}
+  {load_field("counters", "%c", Context.COUNTERS)}
+  {load_field("frontier", "%s", Shared.FRONTIER)}{load_field("before", "%s", Shared.FRONTIER_CREDIT)}
+  {load_field("thin", "%s", Shared.THIN, "i64")}
   %looked.p = getelementptr i64, ptr %c, i64 {Context.LOOKED_UP:d}
   %seen = getelementptr i64, ptr %c, i64 {Context.FLAGS:d}
   %upper = xor i64 %mask, -1
-  %recs = inttoptr i64 %recs.i to ptr
-  %hashes = inttoptr i64 %hashes.i to ptr
-  %counters = inttoptr i64 %counters.i to ptr
   %at.p = getelementptr i64, ptr %c, i64 {Context.AT:d}
   %end.p = getelementptr i64, ptr %c, i64 {Context.END:d}
   %cursor.p = getelementptr i64, ptr %s, i64 {Shared.CURSOR:d}

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from elrcheck.explorer.kernel.emit import copy_row
+from elrcheck.explorer.kernel.emit import copy_row, load_field
 from elrcheck.explorer.kernel.hash_ir import hash_functions
 
 ROW_BLOCK = 64
@@ -114,13 +114,6 @@ def _same(words: int) -> str:
     return "\n".join([*lines, f"  %r = icmp eq i64 {total}, 0", "  ret i1 %r", "}"])
 
 
-def load_field(name: str, base: str, field: int) -> str:
-    """Load an i64 field of a struct argument."""
-    return f"""
-  %{name}.p = getelementptr i64, ptr {base}, i64 {field}
-  %{name} = load i64, ptr %{name}.p, align 8"""
-
-
 def _insert(words: int) -> str:
     """Return @insert, which inserts one state, credited to the instance %who if it is new in this level."""
     copy = copy_row(words, "new", "%state", "%fresh")
@@ -187,23 +180,18 @@ end:
 }}"""
 
 
-SETUP = (
-    "".join(
-        load_field(name, "%s", field)
-        for name, field in (
-            ("states.i", Shared.STATES),
-            ("table.i", Shared.TABLE),
-            ("slots", Shared.SLOTS),
-            ("mask", Shared.MASK),
-            ("credit.i", Shared.CREDIT),
-            ("base", Shared.NEW_BASE),
-        )
+SETUP = "".join(
+    load_field(name, "%s", field, kind)
+    for name, field, kind in (
+        ("states", Shared.STATES, "ptr"),
+        ("table", Shared.TABLE, "ptr"),
+        ("slots", Shared.SLOTS, "i64"),
+        ("mask", Shared.MASK, "i64"),
+        ("credit", Shared.CREDIT, "ptr"),
+        ("base", Shared.NEW_BASE, "i64"),
     )
-    + """
-  %states = inttoptr i64 %states.i to ptr
-  %table = inttoptr i64 %table.i to ptr
-  %credit = inttoptr i64 %credit.i to ptr"""
 )
+"""Load the fields of the set from the struct `Shared`."""
 
 
 def insert_rows(words: int, width: int = 1) -> str:
@@ -214,8 +202,7 @@ def insert_rows(words: int, width: int = 1) -> str:
     """
     return f"""
 define void @insert_rows(ptr noalias %s, ptr noalias %c, ptr noalias %rows, i64 %n, ptr noalias %whos) {{
-entry:{SETUP}{load_field("hashes.i", "%c", Context.HASHES)}
-  %hashes = inttoptr i64 %hashes.i to ptr
+entry:{SETUP}{load_field("hashes", "%c", Context.HASHES)}
   %upper = xor i64 %mask, -1
   br label %batch
 batch:
@@ -329,9 +316,9 @@ step:{NEXT_SLOT}
   br label %probe
 move:
   store i64 %new, ptr %slot.p, align 8{copy}
-  %credit.f = getelementptr i16, ptr %credit, i64 %from
-  %credit.v = load i16, ptr %credit.f, align 2
-  %credit.t = getelementptr i16, ptr %credit, i64 %to
-  store i16 %credit.v, ptr %credit.t, align 2
+  %credit.from = getelementptr i16, ptr %credit, i64 %from
+  %credit.moved = load i16, ptr %credit.from, align 2
+  %credit.to = getelementptr i16, ptr %credit, i64 %to
+  store i16 %credit.moved, ptr %credit.to, align 2
   ret void
 }}"""

@@ -22,7 +22,7 @@ position of the first set bit among the hashes that select it (`sketch.py`).
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.check_ir import check_function
-from elrcheck.explorer.kernel.emit import copy_row
+from elrcheck.explorer.kernel.emit import copy_row, load_field
 from elrcheck.explorer.kernel.kernel import KernelShapes, spread_modules
 from elrcheck.explorer.kernel.record_ir import RecordLayout
 from elrcheck.explorer.kernel.walk_memory import (
@@ -34,7 +34,6 @@ from elrcheck.explorer.kernel.walk_memory import (
     WALK_BITS,
     WalkContext,
     WalkShared,
-    load_field,
 )
 from elrcheck.explorer.kernel.walk_step_ir import choose_function, look_function
 from elrcheck.lang.lowering.program import Program
@@ -135,13 +134,13 @@ def _refill(words: int) -> str:
     """Return @refill: it starts new walks in lanes whose walk has ended, and drops lanes if none remain."""
     return f"""
 define internal i64 @refill(ptr noalias %s, ptr noalias %c) {{
-entry:{load_field("lanes0", WalkContext.LANES, "i64")}{load_field("done0", WalkContext.DONE, "i64")}
-  {load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
-  {load_field("steps", WalkContext.STEP)}
-  {load_field("bases", WalkContext.BASE)}{load_field("sketch", WalkContext.SKETCH)}
-  {load_field("last", WalkShared.LAST, "i64")}{load_field("seed", WalkShared.SEED, "i64")}
-  {load_field("depth", WalkShared.DEPTH, "i64")}{load_field("first", WalkShared.START)}
-  {load_field("starts", WalkShared.STARTS, "i64")}
+entry:{load_field("lanes0", "%c", WalkContext.LANES, "i64")}{load_field("done0", "%c", WalkContext.DONE, "i64")}
+  {load_field("states", "%c", WalkContext.STATES)}{load_field("walks", "%c", WalkContext.WALK)}
+  {load_field("steps", "%c", WalkContext.STEP)}
+  {load_field("bases", "%c", WalkContext.BASE)}{load_field("sketch", "%c", WalkContext.SKETCH)}
+  {load_field("last", "%s", WalkShared.LAST, "i64")}{load_field("seed", "%s", WalkShared.SEED, "i64")}
+  {load_field("depth", "%s", WalkShared.DEPTH, "i64")}{load_field("first", "%s", WalkShared.START)}
+  {load_field("starts", "%s", WalkShared.STARTS, "i64")}
   %cursor = getelementptr i64, ptr %s, i64 {WalkShared.CURSOR:d}
   br label %next
 next:
@@ -207,9 +206,9 @@ finish:
 def _walk(record: RecordLayout) -> str:
     return f"""
 define i64 @walk(ptr noalias %s, ptr noalias %c) {{
-entry:{load_field("rounds", WalkContext.ROUNDS, "i64")}{load_field("states", WalkContext.STATES)}
-  {load_field("recs", WalkContext.RECORDS)}{load_field("counters", WalkContext.COUNTERS)}
-  {load_field("fired", WalkContext.FIRED)}
+entry:{load_field("rounds", "%c", WalkContext.ROUNDS, "i64")}{load_field("states", "%c", WalkContext.STATES)}
+  {load_field("recs", "%c", WalkContext.RECORDS)}{load_field("counters", "%c", WalkContext.COUNTERS)}
+  {load_field("fired", "%c", WalkContext.FIRED)}
   %seen = alloca [{max(1, record.flag_words)} x i64], align 8
   store [{max(1, record.flag_words)} x i64] zeroinitializer, ptr %seen, align 8
   br label %round

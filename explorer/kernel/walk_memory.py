@@ -1,4 +1,4 @@
-"""The memory of native walks: the fields of their structs (arrays of i64), and IR that loads them."""
+"""The memory of native walks: the fields of their structs (arrays of i64), and their constants."""
 
 from __future__ import annotations
 
@@ -50,14 +50,3 @@ class WalkContext(IntEnum):
     STEP_BEST = 19  # first place per check
     SKETCH = 20
     SIZE = 24
-
-
-def load_field(name: str, place: WalkContext | WalkShared, kind: str = "ptr") -> str:
-    """Return the IR that loads a field; an address becomes a pointer."""
-    base = "%c" if isinstance(place, WalkContext) else "%s"
-    text = f"""
-  %{name}.f = getelementptr i64, ptr {base}, i64 {place:d}"""
-    if kind == "i64":
-        return f"{text}\n  %{name} = load i64, ptr %{name}.f, align 8"
-    text += f"\n  %{name}.i = load i64, ptr %{name}.f, align 8"
-    return f"{text}\n  %{name} = inttoptr i64 %{name}.i to ptr"

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from elrcheck.explorer.kernel.emit import copy_row
+from elrcheck.explorer.kernel.emit import copy_row, load_field
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout
-from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, WalkContext, load_field
+from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, WalkContext
 
 
 def choose_function(record: RecordLayout) -> str:
@@ -15,15 +15,15 @@ def choose_function(record: RecordLayout) -> str:
     flags = "".join(_step_flags(record, k) for k in range(record.flag_words))
     return f"""
 define internal void @choose(ptr noalias %c, i64 %lanes, i64 %made) {{
-entry:{load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
-  {load_field("steps", WalkContext.STEP)}
-  {load_field("bases", WalkContext.BASE)}{load_field("chances", WalkContext.CHANCE)}
-  {load_field("keys", WalkContext.KEY)}{load_field("picks", WalkContext.PICK)}
-  {load_field("fired", WalkContext.FIRED)}{load_field("recs", WalkContext.RECORDS)}
-  {load_field("taken", WalkContext.TAKEN)}
-  {load_field("best", WalkContext.STEP_BEST)}{load_field("sketch", WalkContext.SKETCH)}
-  {load_field("total", WalkContext.STEPS, "i64")}{load_field("done", WalkContext.DONE, "i64")}
-  {load_field("blocked", WalkContext.BLOCKED, "i64")}{load_field("deepest", WalkContext.DEEPEST, "i64")}
+entry:{load_field("states", "%c", WalkContext.STATES)}{load_field("walks", "%c", WalkContext.WALK)}
+  {load_field("steps", "%c", WalkContext.STEP)}
+  {load_field("bases", "%c", WalkContext.BASE)}{load_field("chances", "%c", WalkContext.CHANCE)}
+  {load_field("keys", "%c", WalkContext.KEY)}{load_field("picks", "%c", WalkContext.PICK)}
+  {load_field("fired", "%c", WalkContext.FIRED)}{load_field("recs", "%c", WalkContext.RECORDS)}
+  {load_field("taken", "%c", WalkContext.TAKEN)}
+  {load_field("best", "%c", WalkContext.STEP_BEST)}{load_field("sketch", "%c", WalkContext.SKETCH)}
+  {load_field("total", "%c", WalkContext.STEPS, "i64")}{load_field("done", "%c", WalkContext.DONE, "i64")}
+  {load_field("blocked", "%c", WalkContext.BLOCKED, "i64")}{load_field("deepest", "%c", WalkContext.DEEPEST, "i64")}
   br label %draw
 draw:
   %i0 = phi i64 [ 0, %entry ], [ %i0n, %draw ]
@@ -142,9 +142,9 @@ def look_function(checks: int, width: int) -> str:
     """Return @look, which runs the state checks on every lane; checks hit at an earlier step are skipped."""
     return f"""
 define internal void @look(ptr noalias %c, i64 %lanes) {{
-entry:{load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
-  {load_field("steps", WalkContext.STEP)}
-  {load_field("hits", WalkContext.HITS)}{load_field("best", WalkContext.STATE_BEST)}
+entry:{load_field("states", "%c", WalkContext.STATES)}{load_field("walks", "%c", WalkContext.WALK)}
+  {load_field("steps", "%c", WalkContext.STEP)}
+  {load_field("hits", "%c", WalkContext.HITS)}{load_field("best", "%c", WalkContext.STATE_BEST)}
   %end = sub i64 %lanes, 1
   %rounded = add i64 %lanes, {width - 1}
   %blocks = udiv i64 %rounded, {width}

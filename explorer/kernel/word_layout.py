@@ -73,6 +73,13 @@ class WordLayout:
         """Return the values of every leaf in many states."""
         return [self.column(rows, leaf) for leaf in range(len(self.slots))]
 
+    def pack_columns(self, columns: Sequence[Ints], count: int) -> Words:
+        """Pack `count` states; columns[i] has the values of leaf i."""
+        rows = np.zeros((count, self.words), np.uint64)
+        for slot, column in zip(self.slots, columns, strict=True):
+            rows[:, slot.word] |= (column - slot.lo).astype(np.uint64) << np.uint64(slot.shift)
+        return rows
+
     def pack_rows(self, states: Sequence[Sequence[int]]) -> Words:
         """Pack many states into an array of rows."""
         rows = np.zeros((len(states), self.words), np.uint64)
@@ -95,6 +102,11 @@ class Successors:
     instances: Ints
     flags: Words
     enabled: Ints
+
+    def hits(self, check: int) -> npt.NDArray[np.bool_]:
+        """Return which transitions hit a step check."""
+        hit: npt.NDArray[np.bool_] = self.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
+        return hit
 
 
 def make_layout(leaves: Sequence[Leaf]) -> WordLayout:

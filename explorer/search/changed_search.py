@@ -1,8 +1,8 @@
 """The search of a changed program, without compiling it.
 
-Of the hundreds of instances of a program, a change of the model touches a few. The kernel of the original
-expands states by all instances; its results for changed ones are dropped, and those are evaluated in numpy.
-Small state spaces are searched in a fraction of the time that compiling the changed program would take.
+A change of the model touches a few of a program's hundreds of instances. The kernel of the original expands states
+by all instances; its results for changed ones are dropped, and numpy evaluates these. A small state space is searched
+in a fraction of the time that compiling the changed program would take.
 """
 
 from __future__ import annotations
@@ -15,35 +15,30 @@ import numpy.typing as npt
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import violates
-from elrcheck.explorer.search.vector import VectorSearch, all_hold, evaluate_columns
+from elrcheck.explorer.search.result import level_batches, violates
+from elrcheck.explorer.search.vector import VectorSearch, all_hold, evaluate_columns, successors_of
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import Relowered
 
-CHUNK = 4096
-
 
 def differs(original: Search, change: Relowered) -> bool:
-    """Return True if the change gives some state that the original reaches another successor or property.
+    """Return whether the change alters a successor or a property of a state that the original reaches.
 
-    If none does, both programs reach the same states by the same steps, so no search could tell them apart.
+    If not, both programs reach the same states by the same steps, so no search could tell them apart.
     """
     layout, program = original.layout, original.program
-    return any(differs_in(program, change, layout.columns(rows), len(rows)) for rows in _chunks(original))
-
-
-def _chunks(search: Search) -> Iterator[Rows]:
-    for depth in range(len(search.space.sizes)):
-        for rows in search.batches(depth):
-            for start in range(0, len(rows), CHUNK):
-                yield rows[start : start + CHUNK]
+    return any(
+        differs_in(program, change, layout.columns(rows), len(rows))
+        for depth in range(len(original.space.sizes))
+        for rows in level_batches(original, depth)
+    )
 
 
 def differs_in(original: Program, change: Relowered, columns: Sequence[Ints], count: int) -> bool:
-    """Return True if the change shows in one of `count` states; columns[i] has the values of leaf i.
+    """Return whether the change shows in one of `count` states; columns[i] has the values of leaf i.
 
-    All nodes that differ are evaluated in one go: they share most of what is below them.
+    All nodes that differ are evaluated in one pass, because they share most of their operands.
     """
     pairs = list(_compared(original, change))
     nodes = {id(node): node for guards, x, y in pairs for node in (*guards, x, y)}
@@ -85,7 +80,7 @@ def _compared(original: Program, change: Relowered) -> Iterator[tuple[tuple[DagN
 
 
 class ChangedSearch(VectorSearch):
-    """Searches the changed program. broken: properties that the original breaks too: no reason to stop."""
+    """Searches the changed program. broken: properties that the original breaks too, which do not end the search."""
 
     def __init__(
         self, original: Search, change: Relowered, *, limits: Limits, broken: frozenset[int] = frozenset()
@@ -128,5 +123,4 @@ class ChangedSearch(VectorSearch):
             at = at[all_hold(instance.within, [column[at] for column in columns], len(at))]
             if len(at):
                 parts.append(self._apply_instance(index, rows[at], at, count))
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return Successors(joined[0], joined[1], joined[2], joined[3], enabled)
+        return successors_of(parts, enabled)

@@ -1,9 +1,9 @@
 """The compiled search: level-synchronous breadth-first search over native code.
 
 `Search` evaluates the states of a level (state checks, values of leaves) and then computes the next level.
-A space stores the states (`spaces`, `spilled`), and the crew divides the work among threads. Counts,
-diameter, depths and the credit of new states to actions depend on neither; the order of rows inside a
-level does, and nothing reported depends on that order. Traces are rebuilt afterwards (`retrace`).
+A space stores the states (`spaces`, `spilled`), and the crew divides the work among threads. Only the order of
+rows inside a level depends on the space and the crew, and nothing reported depends on that order. Traces are
+rebuilt afterwards (`retrace`).
 
 A search with a folder can be saved at the end of any level and resumed. An unfinished level is not saved:
 the counts are rolled back to the start of the level.
@@ -61,7 +61,7 @@ class Keeper(Protocol):
 
 
 SAVED_PER_SECOND = 50e6
-"""Bytes of states that a checkpoint writes in a second: a cautious guess, which only a time budget uses."""
+"""Bytes of states that a checkpoint writes in a second: a cautious guess, used only with a time budget."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SearchSettings:
     limits: `memory` is that of the states alone. workers: number of threads. fingerprint: bits stored per state,
     64 or 128; 0 for the whole state. keeper: saves checkpoints; fingerprints need one, and without one a search
     that exceeds its memory limit stops. interrupted: returns True once the search has to stop. spent: seconds of the
-    time budget that have passed before the search; afterwards: those left for what follows it, but for a checkpoint.
+    time budget used before the search; afterwards: seconds of it reserved for what follows, except a checkpoint.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -87,8 +87,8 @@ class SearchSettings:
 class Search:
     """One search over one program; keeps its states for `retrace`.
 
-    native: the kernel of the program, if there is one already, as there is for a program that differs in its
-    initial states only. leave_out: see `SearchCrew`; it changes no result of a completed level.
+    native: the kernel, if it has been built already, for this program or one that differs in initial states only.
+    leave_out: see `SearchCrew`; it changes no result of a completed level.
     """
 
     def __init__(
@@ -155,10 +155,6 @@ class Search:
         return self.tally.first
 
     @property
-    def first_deadlock(self) -> int | None:
-        return self.tally.first_deadlock
-
-    @property
     def generated(self) -> int:
         n = len(self.program.instances)
         return len(self.program.init) + int(self.crew.counters()[1 : 1 + n].sum())
@@ -202,8 +198,7 @@ class Search:
         return self._pause()
 
     def _advance(self, depth: int, begun: Tally) -> str | None:
-        """Compute the level after this one; return the reason if it could not be finished."""
-        dead = int(begun.counters[0])
+        """Compute the next level; return the reason if it could not be finished."""
         while True:
             level = self.space.advance(self._pause)
             reason = level.reason
@@ -223,8 +218,6 @@ class Search:
         self.tally.note(level.judgement, depth + 1)
         for check in self.crew.flags():
             self.tally.first.setdefault(check, depth + 1)
-        if self.tally.first_deadlock is None and int(self.crew.counters()[0]) > dead:
-            self.tally.first_deadlock = depth
         return reason
 
     @property
@@ -256,7 +249,7 @@ class Search:
         return None
 
     def _afterwards(self) -> float:
-        """Return about how many seconds follow the search, with a checkpoint if one is to be saved."""
+        """Estimate the seconds that follow the search, including a checkpoint if one will be saved."""
         if self.keeper is None or self.spilled or not self.keeper.at_stop(False):
             return self.settings.afterwards
         return self.settings.afterwards + self.distinct * self.layout.words * 8 / SAVED_PER_SECOND
@@ -283,8 +276,8 @@ class Search:
     def _spill_from(self, depth: int, begun: Tally) -> None:
         """Write the levels up to this depth to disk and continue from there.
 
-        A run that stays resumable is saved before and after. So nothing is lost if the disk cannot hold its
-        levels twice, and the files that were written again go as soon as the new ones are complete.
+        A resumable run is saved before and after. So nothing is lost if the disk cannot hold its levels twice, and
+        the old files are removed as soon as the new ones are complete.
         """
         assert self.keeper is not None
         if self.keeper.at_stop(False):
@@ -349,7 +342,6 @@ class Search:
             overflow=overflow,
             first=dict(sorted(self.tally.first.items())),
             leaf_values=self.tally.leaf_values(self.native),
-            first_deadlock=self.tally.first_deadlock,
             fingerprint_bits=bits,
             collision_probability=collision_probability(self.distinct, bits) if bits else 0.0,
             spilled=self.spilled,

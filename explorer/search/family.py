@@ -1,10 +1,9 @@
 """One kernel for all configurations that differ only in how far a search goes.
 
-A budget is used in two ways: the bound of the search compares it, and some guards ask whether it is 0.
-Neither needs a program of its own, so a `KernelFamily` lowers and compiles its largest configuration once, with the
-budgets left open (`lang/lowering/open_numbers`), and every search of it takes their values. Counts, verdicts
-and depths are those of the closed configuration, for any values, because every use of a
-budget by a rule is part of the program.
+A budget is used in two ways: the bound of the search compares it, and some guards test whether it is 0. Neither needs
+a program of its own, so a `KernelFamily` lowers and compiles its largest configuration once, with the budgets left
+open (`lang/lowering/open_numbers`), and every search passes their values. Counts, verdicts and depths are those of the
+closed configuration, because every use of a budget by a rule is part of the program.
 
     family = KernelFamily(model, widest, properties)
     search = family.search({"crashes": 1, "fences": 0}, SearchSettings(Limits(max_states=10**6)))
@@ -12,8 +11,8 @@ budget by a rule is part of the program.
     for check, rows in Retrace(search).traces(list(result.first)).items():
         print(family.program.checks[check].name, [family.decode(row) for row in rows])
 
-A search of a family costs more than that of the closed configuration: states are as wide as those of the
-largest one, and all its instances are tried. Where the largest value of a budget is 0, all that it allows is left out.
+A search of a family costs more than that of the closed configuration: states are as wide as those of the largest
+one, and all its instances are tried. If the largest value of a budget is 0, everything that it allows is left out.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from elrcheck.lang.runtime import ModelConfig
 class KernelFamily:
     """All configurations that differ from `widest` only in smaller budgets, lowered and compiled once.
 
-    properties: the checks to carry, all `always` and `sometimes` by default. least: the numbers that stay
-    open, each with its least value; by default every budget of the model, from 0. Any whole number that the
-    rules read may stay open, but the size of a sort; ValueError for others. between: see `lower`.
+    properties: by default all `always` and `sometimes` properties. least: the numbers that stay open, each with its
+    least value; by default every budget of the model, from 0. Any whole number that the rules read may stay open,
+    except the size of a sort; raise ValueError for others. between: see `lower`.
 
     A family may be used by one thread at a time. It holds no states between searches.
     """
@@ -63,7 +62,7 @@ class KernelFamily:
 
     @cached_property
     def native(self) -> Kernel:
-        """The kernel, compiled when it is first needed: where every answer is stored, it never is."""
+        """The kernel, compiled on first use; never, if every answer is stored."""
         return kept_kernel(self.lowered, self._cache)
 
     @property
@@ -74,8 +73,7 @@ class KernelFamily:
     def closed(self, bounds: Mapping[str, int]) -> Lowered:
         """Return the program with these budgets; those not named keep their greatest value.
 
-        Its `config` is the configuration that a search of it explores. Raise ValueError for one that is not in this
-        family.
+        Its `config` is the configuration that a search explores. Raise ValueError if that is not in this family.
         """
         return self.lowered.at(bounds)
 
@@ -87,17 +85,14 @@ class KernelFamily:
         return lowered
 
     def order(self, config: ModelConfig) -> Order:
-        """Return the order by which `Retrace` chooses the trace that a search of the closed configuration chooses.
+        """Return the order with which `Retrace` chooses the same trace as a search of the closed configuration.
 
-        It lowers that configuration without its checks, so only ask where the very same trace matters.
+        This lowers that configuration without its checks, so use it only where the very same trace matters.
         """
         return as_packed(self.native.layout, self.lowered.slots, kept_lowering(self.model, config, ()).slots)
 
     def search(self, bounds: Mapping[str, int], settings: SearchSettings | None = None) -> Search:
-        """Return a search, not yet run, of the configuration with these budgets.
-
-        Budgets that are not named keep their greatest value. `decode` makes plain states of the rows of its traces.
-        """
+        """Return a search, not yet run, of the configuration with these budgets (`closed`)."""
         return Search(self.closed(bounds).program, settings, native=self.native)
 
     def decode(self, row: Sequence[int]) -> Any:

@@ -1,9 +1,9 @@
 """The growth of a search from level to level, and an estimate of its final size.
 
 The levels of a bounded scope grow ever more slowly and then shrink: the logarithm of the growth from one
-level to the next falls almost linearly. The estimate extrapolates that line from the last levels until a
-level has less than one state. It starts too low, is never a bound, and decides nothing; none is given before
-it has settled, since the first ones are a fraction of the truth.
+level to the next falls almost linearly. The estimate extrapolates that line from the last levels until a level has
+less than one state. It is not a bound, and decides nothing. Early estimates are a fraction of the truth, so none is
+given before it has settled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST = 1e18
 SETTLED = 3
 """Number of last estimates that must agree."""
 AGREE = 0.8
-"""The least share of an estimate that another one of them may be."""
+"""Estimates agree if the smallest is at least this share of the largest."""
 
 
 class LevelProgress:
@@ -38,7 +38,7 @@ class LevelProgress:
         self.sizes: dict[int, int] = {}
 
     def tell(self, level: LevelDone) -> None:
-        """Report a level; one that takes long is reported several times."""
+        """Report a level; a long one is reported several times."""
         self.sizes[level.depth] = level.frontier
         frontiers = tuple(self.sizes.values())
         guess = project(frontiers)
@@ -62,7 +62,7 @@ def project(levels: Sequence[int], before: int = 0) -> Projection | None:
     return estimates[0] if settled else None
 
 
-@functools.lru_cache(2 * SETTLED)  # the next level asks again for all but the oldest
+@functools.lru_cache(2 * SETTLED)  # the next level needs all but the oldest again
 def _estimate(levels: tuple[int, ...], before: int) -> Projection | None:
     if len(levels) < LEAST or not all(levels):
         return None
@@ -76,7 +76,7 @@ def _estimate(levels: tuple[int, ...], before: int) -> Projection | None:
         end += slope
         size *= math.exp(end)
         if size < 1:
-            return Projection(_two_digits(total), depth)
+            return Projection(int(float(f"{total:.1e}")), depth)
         total, depth = total + size, depth + 1
         if total > MOST:
             return None
@@ -88,7 +88,3 @@ def _line(values: Sequence[float]) -> tuple[float, float]:
     slope = sum((i - middle) * (v - mean) for i, v in enumerate(values))
     slope /= sum((i - middle) ** 2 for i in range(len(values)))
     return slope, mean + slope * middle
-
-
-def _two_digits(number: float) -> int:
-    return int(float(f"{number:.1e}"))

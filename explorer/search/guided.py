@@ -1,19 +1,18 @@
 """Walks that continue from rarely visited states: a simulation guided by coverage.
 
-Uniform walks spend their steps near the start and on what happens often. A guided run remembers every state
-that it has met, sorts them into cells, and continues from cells that were rarely chosen and are near a
-violation. A cell holds states that look alike from outside: the same actions are enabled, because all their
-guards hold, and they are equally far from violating the properties (`lang/lowering/falsity.py`).
+Uniform walks spend their steps near the start and on frequent events. A guided run remembers every visited
+state, sorts states into cells, and continues from cells that were rarely chosen and are close to a violation. The
+states of a cell have the same actions enabled and the same distance to violating the properties
+(`lang/lowering/falsity.py`).
 
-A round chooses states, each by its cell first, with a weight that falls with how often the cell was chosen
-and with its distance, and within the cell in turn. From each of them a walk takes up to `STRIDE` steps, drawn
-as in `walk.py` among the unvisited successors; it ends where all are visited. A state without such a
-successor is never chosen again, so a run ends at the latest when every state has been met. A new state is
-remembered with its predecessor, from which traces are read. A shorter way to a remembered state replaces
-the longer one.
+A round draws cells, with a weight that falls with the number of earlier choices and with the distance, and takes the
+states of a cell in turn. From each state a walk takes up to `STRIDE` steps, drawn as in `walk.py` among the unvisited
+successors; it ends if there are none. A state without an unvisited successor is never chosen again, so a run ends
+at the latest when every state has been visited. A new state is remembered with its predecessor, from which traces
+are read; a shorter path to a remembered state replaces the longer one.
 
 All of this depends on the seed only: there is one thread, and every choice is an integer hash or an integer
-sum. When the memory is full, a walk ends at the first state that is new: it is judged, and forgotten.
+sum. When the memory is full, a walk ends at the first new state, which is judged and then forgotten.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ from elrcheck.lang.lowering.program import Program
 LANES = 256
 STRIDE = 16
 APIECE = 4
-"""Number of properties up to which each has a distance in the cell of a state; of more, only the nearest counts."""
-MOST_KNOWN = 4_000_000
+"""Up to this many properties, a cell has the distance of each; with more, only that of the nearest."""
+MOST_STATES = 4_000_000
 """States that are remembered, about 200 bytes each."""
 WEIGHT = 1 << 20
 NO_STATE = -1
@@ -52,7 +51,7 @@ NO_STATE = -1
 
 @dataclass
 class StateCell:
-    """Bucket of similar states with unexplored successors. chosen: how often one of them was taken."""
+    """Bucket of similar states with unvisited successors. chosen: how often one of them was taken."""
 
     distance: int
     states: deque[int] = field(default_factory=deque)
@@ -60,7 +59,7 @@ class StateCell:
 
     @property
     def weight(self) -> int:
-        """Falls with the distance and, as its square root, with the number of choices."""
+        """Inversely proportional to the distance, and to the square root of the number of choices."""
         return WEIGHT // ((1 + self.distance) * isqrt(1 + self.chosen)) if self.states else 0
 
 
@@ -96,7 +95,7 @@ class Guided:
         stop_at_first: bool = False,
         progress: Callable[[WalksDone], None] | None = None,
     ) -> WalkResult:
-        """Begin this many walks, or as many as the seconds allow; a round is finished in any case."""
+        """Begin this many walks, or as many as the seconds allow; finish a round in any case."""
         started = time.perf_counter()
         reason = None
         start = self.walks._start
@@ -152,7 +151,7 @@ class Guided:
             after = self._expand(rows)
             if step:
                 here = self._remember(rows, came, depth, after)
-            new = np.nonzero(self._unmet(after.rows))[0]
+            new = np.nonzero(self._unvisited(after.rows))[0]
             if step == 0:
                 for k in np.unique(after.sources[new]).tolist():
                     if depth[k] < self.depth:
@@ -167,19 +166,19 @@ class Guided:
             came, depth, lanes = here[origin], depth[origin] + 1, lanes[origin]
             rows = np.ascontiguousarray(after.rows[picked])
             self.deepest = max(self.deepest, int(depth.max(initial=0)))
-            self._judge(rows, after.flags[picked], came, lanes)
+            self._judge(rows, after, picked, came, lanes)
             self.states += len(rows)
             self.steps += len(rows)
 
-    def _unmet(self, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Return which rows are states that have not been met."""
+    def _unvisited(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return which rows are unvisited states."""
         return np.array([key not in self.numbers for key in map(bytes, np.ascontiguousarray(rows))], np.bool_)
 
     def _expand(self, rows: Rows) -> Successors:
         return self.walks.native.successors(rows, self.counters)
 
     def _pick(self, lanes: Rows, step: int, source: Ints, instance: Ints) -> Ints:
-        """Return the position of one successor of every row that has some: the least key, as in `walk.py`."""
+        """Return the position of one successor of each row with successors: the one with the least key (`walk.py`)."""
         base = np.uint64(mix(self.seed ^ self.rounds * GOLDEN & WORD))
         chance = mix_all(base + (lanes << np.uint64(24)) + np.uint64((step + 1) * GOLDEN & WORD))
         keys = mix_all(chance[source] + instance.astype(np.uint64) * np.uint64(MIX_2))
@@ -188,15 +187,18 @@ class Guided:
         first[1:] = source[order][1:] != source[order][:-1]
         return order[first]
 
-    # -- what is remembered
+    # -- the memory
 
     def _remember(self, rows: Rows, came: Ints, depth: Ints, after: Successors) -> Ints:
-        """Add rows that are new; return the number of each, NO_STATE if there is no room. after: see `_expand`."""
+        """Add the new ones of these rows; return the number of each row, NO_STATE if there is no room.
+
+        came: their predecessors. after: their successors.
+        """
         here = np.full(len(rows), NO_STATE, np.int64)
         new: list[int] = []
         for k, key in enumerate(map(bytes, rows)):
             number = self.numbers.get(key, NO_STATE)
-            if number == NO_STATE and len(self.parent) < MOST_KNOWN:
+            if number == NO_STATE and len(self.parent) < MOST_STATES:
                 number = self.numbers[key] = len(self.parent)
                 self.parent.append(int(came[k]))
                 self.steps_to.append(int(depth[k]))
@@ -215,7 +217,7 @@ class Guided:
         return here
 
     def _sort(self) -> None:
-        """Put the states that are new since the last time into their cells."""
+        """Put the states added since the last call into their cells."""
         last, end = self.sorted, len(self.parent)
         if last == end:
             return
@@ -233,7 +235,7 @@ class Guided:
                 cell = self.cells.setdefault((actions, *look), StateCell(distance))
                 cell.states.append(number)
 
-    # -- what is found
+    # -- results
 
     def _judge_start(self, start: Rows) -> None:
         for check in self.walks.native.state_checks:
@@ -241,8 +243,11 @@ class Guided:
                 self.first[check] = FirstHit(0, 0, 1, (self._values(start[0]),))
         self.states = 1
 
-    def _judge(self, rows: Rows, flags: Rows, came: Ints, lanes: Rows) -> None:
-        """Record the checks that are hit for the first time, each with the first lane that hits it."""
+    def _judge(self, rows: Rows, after: Successors, picked: Ints, came: Ints, lanes: Rows) -> None:
+        """Record the checks that are hit for the first time, each with the first lane that hits it.
+
+        rows: the `picked` ones of `after`. came: their predecessors.
+        """
         if not len(rows):
             return
         for check in range(len(self.program.checks)):
@@ -251,7 +256,7 @@ class Guided:
             if check in self.walks.native.state_checks:
                 hits = self.walks.native.state_hits(check, rows)
             else:
-                hits = (flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1)) != 0
+                hits = after.hits(check)[picked]
             if hits.any():
                 lane = int(np.argmax(hits))
                 before = self._way_to(int(came[lane]))
@@ -260,7 +265,7 @@ class Guided:
                 self.first[check] = FirstHit(len(before), walk, states, trace)
 
     def _way_to(self, state: int) -> list[tuple[int, ...]]:
-        """Return the leaf values of the states from the start to a remembered one."""
+        """Return the leaf values of the states on the path to a remembered one."""
         way = []
         while state != NO_STATE:
             way.append(self._values(self.rows[state]))

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class SearchOutcome(SearchCounts):
     """The result of an engine. traces: plain states, initial first, by property id.
 
-    enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
-    waiting: for each `leads_to` property, the number of states in which its conclusion is awaited.
-    kept: set if this is the answer of an earlier search of the same program.
+    enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets. waiting: for each
+    `leads_to` property, the number of states in which its conclusion is awaited. kept: the origin of an answer that
+    an earlier search of the same program has stored.
     """
 
     detail: str | None = None

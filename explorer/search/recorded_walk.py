@@ -1,14 +1,13 @@
-"""Random walks whose steps are recorded by a digest, which shows a change of a rule where no search could end.
+"""Random walks with a digest of their steps, which reveals changes of the rules where no search could end.
 
-A configuration with every operation and fault in it has far more states than can be searched. Walks through
-it still meet most of what the rules do. In each state of each walk every step that is possible counts: its
-action, and where it leads. So a model that allows one more step, or one less, or leads elsewhere, has another
-digest.
+A configuration with every operation and fault has far more states than can be searched, but walks through it
+still exercise most of the rules. The digest covers every possible step in each state of each walk: its action, and
+the state after it. So a model that allows one more step or one less, or leads elsewhere, has another digest.
 
-The digest depends on names only: on paths of the state, actions and arguments, never on how states are packed
-or in which order steps are listed. A part of the state that keeps its initial value adds nothing to it. The
-next step is drawn by a hash of the seed, the walk and the step, first among the actions and then among their
-choices, so that an action with one choice is as likely as one with twenty.
+The digest depends only on the paths of the state and on names of actions and arguments, not on how states are
+packed or in which order steps are listed. A leaf that keeps its initial value adds nothing. The next step is drawn by
+a hash of the seed, the walk and the step, first among the actions and then among their arguments, so that an action
+with one choice is as likely as one with twenty.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class WalkDigest:
 
 
 class Walker:
-    """The walks of one program; every walk is in one state at a time, and all take a step together."""
+    """The walks of one program, which take their steps together."""
 
     def __init__(self, program: Program, seed: int, walks: int, steps: int) -> None:
         self.program, self.seed, self.walks, self.steps = program, seed, walks, steps
@@ -71,13 +70,13 @@ class Walker:
     def run(self) -> WalkDigest:
         columns = [np.full(self.walks, value, np.int64) for value in self.program.init[0]]
         walk = np.arange(self.walks, dtype=np.uint64)
-        met: dict[int, None] = {}
-        columns_met: list[list[Ints]] = []
+        visited: set[int] = set()
+        new_columns: list[list[npt.NDArray[np.int32]]] = []
         generated, total, longest = 0, np.uint64(0), 0
         for step in range(self.steps + 1):
             words = self._words(columns)
-            new = [k for k, word in enumerate(words.tolist()) if _first(met, word)]
-            columns_met.append([column[new].astype(np.int32) for column in columns])
+            new = [k for k, word in enumerate(words.tolist()) if _is_new(visited, word)]
+            new_columns.append([column[new].astype(np.int32) for column in columns])
             if step == self.steps:
                 break
             chosen, after, edges, hashed = self._step(columns, words, walk, step)
@@ -89,11 +88,11 @@ class Walker:
             longest = step + 1
             columns = [column[moves] for column in after]
             walk = walk[moves]
-        joined = tuple(np.concatenate(parts) for parts in zip(*columns_met, strict=True))
-        return WalkDigest(generated, len(met), longest, f"{int(total):016x}", joined)
+        joined = tuple(np.concatenate(parts) for parts in zip(*new_columns, strict=True))
+        return WalkDigest(generated, len(visited), longest, f"{int(total):016x}", joined)
 
     def _words(self, columns: Sequence[Ints]) -> Words:
-        """Return a hash of each state, to which a leaf that has its initial value adds 0."""
+        """Return a hash of each state: the sum of the terms of its leaves, 0 for a leaf with its initial value."""
         words = np.zeros(len(columns[0]), np.uint64)
         for leaf, column in enumerate(columns):
             words += self._term(leaf, column)
@@ -106,7 +105,7 @@ class Walker:
     def _step(
         self, columns: list[Ints], words: Words, walk: Words, step: int
     ) -> tuple[Ints, list[Ints], int, np.uint64]:
-        """Return the step of each walk (-1: none), the states after it, number and hash of all possible steps."""
+        """Return the step of each walk (-1: none), the states after it, the number of possible steps and their hash."""
         count = len(walk)
         values = evaluate_columns(self.roots, columns, count)
         turn = mix_all(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
@@ -133,7 +132,7 @@ class Walker:
         return chosen, moved, edges, hashed
 
     def _possible(self, index: int, conditions: range, values: Sequence[Ints], count: int) -> Ints:
-        """Return the walks in which an instance can take its step: it is enabled, and ends inside the bounds."""
+        """Return the walks in which an instance is enabled and its step stays inside the bounds."""
         holds = np.ones(count, np.bool_)
         for root in conditions:
             holds &= values[root] != 0
@@ -151,19 +150,19 @@ class Walker:
 
 
 def walked(program: Program, *, seed: int, walks: int, steps: int) -> WalkDigest:
-    """Walk through a program, in the same way on every machine as long as the rules of the model are the same.
+    """Walk through a program; the result depends on the rules of the model and the arguments only.
 
-    walks: how many start in the initial state; steps: the length of each, unless it ends in a deadlock.
+    walks: number of walks, all from the initial state. steps: the length of each, unless it ends in a deadlock.
     """
     with np.errstate(over="ignore"):
         return Walker(program, seed, walks, steps).run()
 
 
-def _first(met: dict[int, None], word: int) -> bool:
-    """Return True for a state that was not met before, and note it."""
-    before = len(met)
-    met[word] = None
-    return len(met) > before
+def _is_new(visited: set[int], word: int) -> bool:
+    """Return True for a new state, and note it."""
+    before = len(visited)
+    visited.add(word)
+    return len(visited) > before
 
 
 def _hashed(text: str) -> np.uint64:

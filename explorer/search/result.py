@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SearchCounts:
-    """What every engine counts of a search, in TLC's sense.
+    """The counts of a search by any engine, in TLC's sense.
 
     reason: the limit that ended an incomplete search. deadlocks: states without an enabled instance.
     fingerprint_bits: bits stored per state, None if whole states were stored. collision_probability: an
@@ -47,13 +47,11 @@ class SearchCounts:
 class SearchResult(SearchCounts):
     """The counts of a compiled or vectorised search; lists follow the instances of the program.
 
-    first: for each check, the smallest depth at which it failed (always) or was reached (sometimes).
-    first_deadlock: the smallest depth of a state without an enabled instance, or None.
-    new_states: a new state is credited to the lowest instance among those that reach it from the
-    level before, so these numbers do not depend on the number of workers.
-    traces: for each such check the leaf values of the states of one shortest trace, initial first;
-    deadlock_trace: the same for a deadlock. Filled by `retrace`.
-    overflow: leaf index -> transitions dropped because a value exceeded the range of its leaf.
+    first: for each check, the smallest depth at which it failed (always) or was reached (sometimes). new_states: a
+    new state is credited to the lowest instance among those that reach it from the level before, so these numbers do
+    not depend on the number of workers. traces: filled by `retrace`; for each check in `first`, the leaf values of
+    the states of one shortest trace, initial first. overflow: leaf index -> transitions dropped because a value
+    exceeded the range of its leaf.
     """
 
     compile_seconds: float
@@ -64,12 +62,9 @@ class SearchResult(SearchCounts):
     first: dict[int, int] = field(default_factory=dict)
     leaf_values: list[int] = field(default_factory=list)
     traces: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
-    first_deadlock: int | None = None
-    deadlock_trace: list[tuple[int, ...]] | None = None
 
     @property
     def size(self) -> str:
-        """The size of what was searched, in words."""
         return size_words(self.generated, self.distinct, self.diameter)
 
 
@@ -83,17 +78,17 @@ def violates(program: Program, hits: Iterable[int]) -> bool:
     return any(program.checks[check].kind == "always" for check in hits)
 
 
+BATCH = 4096
+
+
 class TraceableSearch(Protocol):
-    """A finished search of any engine, as needed to rebuild traces."""
+    """A finished search of any engine, as `retrace` needs it."""
 
     program: Program
     layout: WordLayout
 
     @property
     def first(self) -> dict[int, int]: ...
-
-    @property
-    def first_deadlock(self) -> int | None: ...
 
     def batches(self, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
         """Yield the states of a level in arrays of any size; drop each before taking the next one."""
@@ -106,3 +101,10 @@ class TraceableSearch(Protocol):
     def state_hits(self, check: int, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Return which packed states hit a state check."""
         ...
+
+
+def level_batches(search: TraceableSearch, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield the states of a level in arrays of at most BATCH rows, each valid only until the next one."""
+    for rows in search.batches(depth):
+        for start in range(0, len(rows), BATCH):
+            yield rows[start : start + BATCH]

@@ -4,10 +4,10 @@ States are stored level by level. Starting from the targets in one level, the wh
 again, and for each target the least predecessor (packed words compared as numbers) is chosen, and so on back
 to the start. Among the states that hit a check at its smallest depth, the target is the least one; for a
 step check it is the least successor, followed by its least predecessor. These choices do not depend on the
-order of rows inside a level, hence neither on the threads nor on the engine. They depend on the layout, which
-is another one in a family of configurations; an `Order` then compares states as the closed layout packs them.
+order of rows inside a level, hence neither on the threads nor on the engine. They do depend on the layout, which
+differs in a family of configurations; an `Order` then compares states as the closed layout packs them.
 
-Where a state stands for all its images under renaming, the rows are followed once more from the first, through the
+If a state stands for all its images under renaming, the rows are followed once more from the first, through the
 states that they stand for, so that a trace is a behaviour.
 
 Cost: at most one extra expansion of the levels up to the deepest target, for all traces together.
@@ -15,15 +15,14 @@ Cost: at most one extra expansion of the levels up to the deepest target, for al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
-from elrcheck.explorer.kernel.word_layout import Rows, Successors, WordLayout, make_layout
-from elrcheck.explorer.search.result import TraceableSearch
+from elrcheck.explorer.kernel.word_layout import Rows, WordLayout, make_layout
+from elrcheck.explorer.search.result import TraceableSearch, level_batches
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
@@ -32,11 +31,10 @@ Row = tuple[int, ...]
 Trace = list[tuple[int, ...]]
 Order = Callable[[Rows], Rows]
 """Makes rows of packed states comparable, word by word."""
-BATCH = 4096
 
 
 class Retrace:
-    """Rebuilds traces to the checks and deadlocks that a finished search has hit."""
+    """Rebuilds traces to the checks that a finished search has hit."""
 
     def __init__(self, search: TraceableSearch, order: Order | None = None) -> None:
         self.search, self.order = search, order
@@ -44,21 +42,7 @@ class Retrace:
 
     def traces(self, checks: list[int]) -> dict[int, Trace]:
         """Return a shortest trace for each check: the leaf values of its states, initial state first."""
-        return self._traces({check: self._end(check, self.search.first[check]) for check in checks})
-
-    def deadlock(self) -> Trace | None:
-        """Return a shortest trace to a state without an enabled instance, if the search met one."""
-        depth = self.search.first_deadlock
-        if depth is None:
-            return None
-        best: Row | None = None
-        for rows in self._level(depth):
-            best = self._lesser(best, rows[self.search.successors(rows).enabled == 0])
-        assert best is not None, "the search has met a deadlock at this depth"
-        return self._traces({-1: (depth, [best])})[-1]
-
-    def _traces(self, ends: dict[int, tuple[int, list[Row]]]) -> dict[int, Trace]:
-        """Rebuild a trace per key. ends: depth of the target, and the trace's last rows, target first."""
+        ends = {check: self._end(check, self.search.first[check]) for check in checks}
         for depth in range(max((depth for depth, _ in ends.values()), default=0), 0, -1):
             targets = {tail[0] for at, tail in ends.values() if at >= depth}
             before = self._predecessors(depth - 1, targets)
@@ -66,45 +50,34 @@ class Retrace:
                 if at >= depth:
                     tail.insert(0, before[tail[0]])
         unpack = self.search.layout.unpack
-        followed = ((key, self._followed(key, tail)) for key, (_, tail) in ends.items())
-        return {key: [unpack(row) for row in rows] for key, rows in followed}
+        return {check: [unpack(row) for row in self._followed(check, tail)] for check, (_, tail) in ends.items()}
 
-    def _followed(self, key: int, rows: list[Row]) -> list[Row]:
-        """Return a behaviour through the states that the rows stand for; the rows, unless each stands for several.
+    def _followed(self, check: int, rows: list[Row]) -> list[Row]:
+        """Return a behaviour through states that the rows stand for; the rows themselves without a symmetry.
 
-        Renaming members makes a step of every step, so the state reached has a successor that the next row stands for.
-        The initial row is an initial state, since renaming maps these onto each other.
+        Renaming maps steps to steps, so the state reached has a successor that the next row stands for. It maps
+        initial states to initial states, so the first row is one.
         """
         if self.search.program.symmetry is None:
             return rows
-        of_step = key >= 0 and self.search.program.checks[key].scope == "step"
+        of_step = self.search.program.checks[check].scope == "step"
         path = rows[:1]
         for number, row in enumerate(rows[1:], start=2):
             after = self.search.successors(np.array([path[-1]], np.uint64))
             fits = (self.canonical.rows(after.rows) == np.array(row, np.uint64)).all(axis=1)
             if of_step and number == len(rows):
-                fits &= self._flagged(key, after)
+                fits &= after.hits(check)
             chosen = least(after.rows[fits])
             assert chosen is not None, "renaming members of a symmetric sort maps steps to steps"
             path.append(chosen)
         return path
 
-    def _flagged(self, check: int, after: Successors) -> npt.NDArray[np.bool_]:
-        """Return which transitions hit a step check."""
-        hit: npt.NDArray[np.bool_] = after.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
-        return hit
-
-    def _level(self, depth: int) -> Iterator[Rows]:
-        for rows in self.search.batches(depth):
-            for start in range(0, len(rows), BATCH):
-                yield rows[start : start + BATCH]
-
     def _end(self, check: int, depth: int) -> tuple[int, list[Row]]:
-        """Return the end of a check's trace: depth of the last state to reach, and the rows from it on."""
+        """Return the end of a check's trace: the depth of its target, and the rows from the target on."""
         if self.search.program.checks[check].scope == "step":
             return depth - 1, self._last_step(check, depth)
         best: Row | None = None
-        for rows in self._level(depth):
+        for rows in level_batches(self.search, depth):
             best = self._lesser(best, rows[self.search.state_hits(check, rows)])
         assert best is not None, "the check was hit at this depth"
         return depth, [best]
@@ -112,19 +85,19 @@ class Retrace:
     def _last_step(self, check: int, depth: int) -> list[Row]:
         """Return the least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
         best: Row | None = None
-        for rows in self._level(depth - 1):
+        for rows in level_batches(self.search, depth - 1):
             after = self.search.successors(rows)
-            hit = self._flagged(check, after)
+            hit = after.hits(check)
             best = self._lesser(best, np.hstack([self.canonical.rows(after.rows[hit]), rows[after.sources[hit]]]))
         assert best is not None, "the check was hit at this depth"
         words = len(best) // 2
         return [best[words:], best[:words]]
 
     def _predecessors(self, depth: int, targets: set[Row]) -> dict[Row, Row]:
-        """Return the least predecessor in a level of each target."""
+        """Return the least predecessor of each target in a level."""
         least_before: dict[Row, Row] = {}
         keys = np.unique(row_keys(np.array(sorted(targets), np.uint64), GOLDEN))
-        for rows in self._level(depth):
+        for rows in level_batches(self.search, depth):
             after = self.search.successors(rows)
             reached = self.canonical.rows(after.rows)
             sources: dict[Row, list[int]] = {}
@@ -153,25 +126,25 @@ def least(rows: Rows, order: Order | None = None) -> Row | None:
 
 
 def as_packed(wide: WordLayout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
-    """Return an order of the rows of one layout: that of their states as another one packs them.
+    """Return the order of rows of the layout `wide` in which another layout would pack their states.
 
-    slots and closed: the scalars of the state in both programs. Sequences may have more room in the first,
-    but no more elements; a scalar that is constant there has one value in all states that are compared.
+    slots, closed: the scalars of the state in the programs of both layouts. Sequences may have more room in the
+    first, but no more elements; a scalar that is constant there has one value in all states that are compared.
     """
     places = {slot.path: slot for slot in slots}
     leaves = [(places[other.path], other) for other in closed if other.index is not None]
     layout = make_layout([Leaf(other.path, other.lo, other.hi) for _, other in leaves])
 
     def packed(rows: Rows) -> Rows:
-        parts = rows.shape[1] // wide.words  # a successor may stand before its predecessor
-        repacked = np.zeros((len(rows), parts * layout.words), np.uint64)
-        for part in range(parts):
-            states = rows[:, part * wide.words : (part + 1) * wide.words]
-            for place, (slot, _) in zip(layout.slots, leaves, strict=True):
-                if slot.index is not None:
-                    stored = (wide.column(states, slot.index) - place.lo).astype(np.uint64)
-                    repacked[:, part * layout.words + place.word] |= stored << np.uint64(place.shift)
-        return repacked
+        repacked = []
+        for start in range(0, rows.shape[1], wide.words):  # a row may be a successor and its predecessor
+            states = rows[:, start : start + wide.words]
+            columns = [
+                np.full(len(rows), other.lo) if slot.index is None else wide.column(states, slot.index)
+                for slot, other in leaves
+            ]
+            repacked.append(layout.pack_columns(columns, len(rows)))
+        return np.hstack(repacked)
 
     return packed
 

@@ -11,7 +11,7 @@ WORD = (1 << 64) - 1
 
 
 def mix(number: int) -> int:
-    """Return the hash of the low 64 bits of a number, like @mix: every bit of it depends on every bit of them."""
+    """Return the hash of the low 64 bits of a number, like @mix; each of its bits depends on all of theirs."""
     number &= WORD
     number = (number ^ number >> 30) * MIX_1 & WORD
     number = (number ^ number >> 27) * MIX_2 & WORD
@@ -26,7 +26,7 @@ def mix_all(words: Words) -> Words:
 
 
 def row_keys(rows: Words, mixer: int) -> Words:
-    """Return a hash of each row, another one for each odd `mixer`."""
+    """Return a hash of each row; each odd `mixer` gives another hash."""
     keys: Words = np.zeros(len(rows), np.uint64)
     for word in range(rows.shape[1]):
         keys = (keys ^ rows[:, word]) * np.uint64(mixer)

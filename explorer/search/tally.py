@@ -1,4 +1,4 @@
-"""The counts and hits of a search up to a level: everything it reports except the states."""
+"""The counts and hits of a search up to a level: everything that it reports except the states."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import numpy as np
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts
-from elrcheck.explorer.store.judgement import Judgement, ordered_values
+from elrcheck.explorer.store.judgement import Judgement, SavedJudgement
 
 
 class SavedTally(Record, frozen=True):
-    """A tally as the manifest of a run has it."""
+    """A tally as the manifest of a run stores it."""
 
     counters: tuple[int, ...]
     new_states: tuple[int, ...]
-    narrow: tuple[int, ...]
-    wide: dict[int, tuple[int, ...]]
+    judgement: SavedJudgement
     first: dict[int, int]
-    first_deadlock: int | None
     seconds: float
 
 
@@ -28,15 +26,13 @@ class SavedTally(Record, frozen=True):
 class Tally:
     """The counts of a search so far.
 
-    counters: see `Counters`. new_states: by instance. judgement: of all states. first, first_deadlock: smallest
-    depths, the former by check.
+    counters: see `Counters`. new_states: by instance. judgement: of all states. first: smallest depth, by check.
     """
 
     counters: Counts
     new_states: Counts
     judgement: Judgement
     first: dict[int, int] = field(default_factory=dict)
-    first_deadlock: int | None = None
     seconds: float = 0.0
 
     @classmethod
@@ -73,22 +69,18 @@ class Tally:
         return SavedTally(
             counters=tuple(self.counters.tolist()),
             new_states=tuple(self.new_states.tolist()),
-            narrow=tuple(self.judgement.narrow.tolist()),
-            wide={leaf: tuple(values.tolist()) for leaf, values in self.judgement.wide.items()},
+            judgement=self.judgement.saved(),
             first=dict(self.first),
-            first_deadlock=self.first_deadlock,
             seconds=self.seconds,
         )
 
     @classmethod
     def restored(cls, saved: SavedTally) -> Tally:
-        """Raise OverflowError for a number that no counter holds."""
-        wide = {leaf: ordered_values(values) for leaf, values in saved.wide.items()}
+        """Return the tally of a manifest; raise OverflowError for a number that no counter can hold."""
         return cls(
             np.array(saved.counters, np.int64),
             np.array(saved.new_states, np.int64),
-            Judgement(set(saved.first), np.array(saved.narrow, np.int64), wide),
+            Judgement.restored(saved.judgement),
             dict(saved.first),
-            saved.first_deadlock,
             saved.seconds,
         )

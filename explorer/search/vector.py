@@ -90,7 +90,6 @@ class VectorSearch:
         self.layout = make_layout(program.leaves)
         self.canonical = Canonical(program, self.layout)
         self.first: dict[int, int] = {}
-        self.first_deadlock: int | None = None
         self.levels: list[Rows] = []
         self.generated = len(program.init)
         n = len(program.instances)
@@ -125,7 +124,6 @@ class VectorSearch:
             overflow=dict(sorted(self.overflow.items())),
             first=dict(sorted(self.first.items())),
             leaf_values=[len(np.unique(column)) for column in self.layout.columns(rows)],
-            first_deadlock=self.first_deadlock,
         )
 
     def _explore(self, progress: LevelProgress | None, stop: str, started: float) -> str | None:
@@ -152,7 +150,7 @@ class VectorSearch:
         raise AssertionError("a level follows every level")
 
     def _failed(self) -> bool:
-        """Return True once the search has met what `--stop-at-first` waits for."""
+        """Return True once the search has hit a violation that `--stop-at-first` waits for."""
         return violates(self.program, self.first)
 
     def _limit(self, distinct: int, started: float) -> str | None:
@@ -170,11 +168,8 @@ class VectorSearch:
         credit: dict[bytes, int] = {}
         for start in range(0, len(frontier), BATCH):
             after = self._expand(frontier[start : start + BATCH], count=True)
-            quiet = int((after.enabled == 0).sum())
             self.generated += int(after.enabled.sum())
-            self.deadlocks += quiet
-            if quiet and self.first_deadlock is None:
-                self.first_deadlock = depth
+            self.deadlocks += int((after.enabled == 0).sum())
             flags = np.bitwise_or.reduce(after.flags, axis=0)
             for check in range(len(self.program.checks)):
                 if int(flags[check // 64]) >> check % 64 & 1:
@@ -197,10 +192,9 @@ class VectorSearch:
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
         """Return which packed states hit a state check."""
-        what = self.program.checks[check]
-        assert what.node is not None
-        values = evaluate_columns([what.node], self.layout.columns(rows), len(rows))[0]
-        hits: npt.NDArray[np.bool_] = values == what.hit_value
+        node, value = self.program.checks[check].node, self.program.checks[check].hit_value
+        assert node is not None
+        hits: npt.NDArray[np.bool_] = evaluate_columns([node], self.layout.columns(rows), len(rows))[0] == value
         return hits
 
     def successors(self, rows: Rows) -> Successors:
@@ -210,7 +204,8 @@ class VectorSearch:
     def _expand(self, rows: Rows, count: bool) -> Successors:
         columns = self.layout.columns(rows)
         enabled = np.zeros(len(rows), np.int64)
-        parts = []
+        nothing = np.zeros(0, np.int64)
+        parts = [(rows[:0], nothing, nothing, np.zeros((0, self._flag_words), np.uint64))]
         for index, instance in enumerate(self.program.instances):
             holds = all_hold(instance.guards, columns, len(rows))
             enabled += holds
@@ -222,19 +217,14 @@ class VectorSearch:
             at = at[inside]
             if len(at):
                 parts.append(self._apply_instance(index, rows[at], at, count))
-        words = self.layout.words
-        flag_words = (len(self.program.checks) + 63) // 64
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else None
-        return Successors(
-            rows=joined[0] if joined else np.zeros((0, words), np.uint64),
-            sources=joined[1] if joined else np.zeros(0, np.int64),
-            instances=joined[2] if joined else np.zeros(0, np.int64),
-            flags=joined[3] if joined else np.zeros((0, flag_words), np.uint64),
-            enabled=enabled,
-        )
+        return successors_of(parts, enabled)
+
+    @property
+    def _flag_words(self) -> int:
+        return (len(self.program.checks) + 63) // 64
 
     def _apply_instance(self, index: int, rows: Rows, at: Ints, count: bool) -> tuple[Rows, Ints, Ints, Rows]:
-        """Return the successors by one instance that stay inside the bound."""
+        """Return the successors by one instance: rows, sources, instances and flags, as of `Successors`."""
         instance = self.program.instances[index]
         columns = self.layout.columns(rows)
         leaves = list(instance.updates)
@@ -249,10 +239,8 @@ class VectorSearch:
                 self.overflow[leaf] = self.overflow.get(leaf, 0) + int(wrong.sum())
             fits &= ~wrong
             columns[leaf] = np.where(wrong, bounds.lo, value)
-        packed = np.zeros_like(rows)
-        for slot, column in zip(self.layout.slots, columns, strict=True):
-            packed[:, slot.word] |= (column - slot.lo).astype(np.uint64) << np.uint64(slot.shift)
-        flags = np.zeros((len(rows), (len(self.program.checks) + 63) // 64), np.uint64)
+        packed = self.layout.pack_columns(columns, len(rows))
+        flags = np.zeros((len(rows), self._flag_words), np.uint64)
         for check in self.program.hits_without_node(instance):
             flags[:, check // 64] |= np.uint64(1 << check % 64)
         for check, value in zip(steps, values[len(leaves) :], strict=True):
@@ -260,6 +248,12 @@ class VectorSearch:
             flags[:, check // 64] |= hit << np.uint64(check % 64)
         instances = np.full(int(fits.sum()), index, np.int64)
         return packed[fits], at[fits], instances, flags[fits]
+
+
+def successors_of(parts: Sequence[tuple[Rows, Ints, Ints, Rows]], enabled: Ints) -> Successors:
+    """Join the successors by several instances (`VectorSearch._apply_instance`)."""
+    rows, sources, instances, flags = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Successors(rows, sources, instances, flags, enabled)
 
 
 def all_hold(nodes: Sequence[DagNode], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:

@@ -34,10 +34,10 @@ SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 @dataclass(frozen=True)
 class FirstHit:
-    """The first hit of a check: after the fewest steps, and then in the walk with the least number.
+    """The first hit of a check: after the fewest steps, and among those in the walk with the least number.
 
-    Of a guided run it is the first in time; states: those visited until then. trace: its leaf values, if the walk
-    cannot be repeated from its number.
+    In a guided run, the first in time; states: visited until then. trace: leaf values, if the walk cannot be repeated
+    from its number.
     """
 
     step: int
@@ -50,14 +50,14 @@ class FirstHit:
 class WalkResult:
     """The combined result of all walks. Lists follow the program's instances.
 
-    ended: walks that have ended; begun: includes walks cut off by a time budget. states: visits. deadlocks: walks
-    that ended in a state where no action is enabled; blocked: where every enabled step leaves the budgets. enabled
-    and cut count over all expanded states, including repeated ones; taken counts the steps of the walks. first: by
-    check. distinct: estimated number of distinct states; error: its standard error. reason: what stopped the run
-    early, if anything.
+    ended: walks that have ended; begun: also those cut off by a time budget. states: visits. deadlocks: walks that
+    ended in a state without an enabled action; blocked: where every enabled step leaves the budgets. enabled and cut
+    count over all expanded states, including repeated ones; taken counts the steps of the walks. first: by check.
+    distinct: estimated number of distinct states; error: its standard error. reason: what stopped the run early, if
+    anything.
 
-    A guided run counts distinct states; its deadlocks are expansions of states in which nothing is enabled. cells:
-    how many its states are in.
+    A guided run counts distinct states exactly; its deadlocks are expansions of states without an enabled action.
+    cells: the number of its cells.
     """
 
     begun: int
@@ -200,10 +200,10 @@ class Walks:
     # -- single walks and states
 
     def replayed(self, walk: int, steps: int) -> list[tuple[int, ...]]:
-        """Return the leaf values of the initial state of a walk and of up to `steps` more, fewer if it ends."""
+        """Return the leaf values of the first `steps` + 1 states of a walk, fewer if it ends."""
         row = self._start[walk % len(self._start)].copy()
         states = [self.layout.unpack(row.tolist())]
-        base = self._base(walk)
+        base = mix(int(self._shared[WalkShared.SEED]) ^ (walk * GOLDEN & WORD))
         uncounted = np.zeros(self.counters.size, np.int64)
         for step in range(steps):
             after = self.native.successors(row[None], uncounted)
@@ -214,9 +214,6 @@ class Walks:
             row = after.rows[keys.index(min(keys))].copy()
             states.append(self.layout.unpack(row.tolist()))
         return states
-
-    def _base(self, walk: int) -> int:
-        return mix(int(self._shared[WalkShared.SEED]) ^ (walk * GOLDEN & WORD))
 
 
 class _Worker:

@@ -1,10 +1,9 @@
 """The visited set of fingerprints, and the two levels kept in memory beside it.
 
-The rows of the newest level are expanded into a buffer for the next one; expanded rows are released to the
-system along the way. Rows that outgrow the buffer are handed over to `overflow`, which writes them to the
-files of their level; such a level is expanded from there, block by block (`source`). So memory holds the
-table, and no more than two buffers of rows. Older levels (needed for traces or a resumed run) are read from
-the level files.
+The rows of the newest level are expanded into a buffer for the next one, and released to the system along the
+way. When rows outgrow the buffer, `overflow` writes them to the files of their level, from which the level is then
+expanded block by block (`source`). So memory holds the table and at most two buffers of rows. Older levels (needed
+for traces or a resumed run) are read from the level files.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
 
 LEAST_SPACING = 1 << 12
-"""Slots between states whose fingerprints a slot does not tell apart. At the load below, a run of taken
-slots as long as this one has a probability of about 10^-22."""
+"""Slots between states whose fingerprints differ only in bits that a slot does not store. At the load below, the
+probability of a run of so many taken slots is about 10^-22."""
 LOAD = 0.85
 GROWTH = ((1 << 30, 1.3), (1 << 62, 1.15))
 """Factors by which a table below that size in bytes grows: small ones where it is most of the memory."""
@@ -40,8 +39,8 @@ def collision_probability(states: int, bits: int) -> float:
 class FingerprintSet(RowSet):
     """Table with credits, and the rows of two levels. Row numbers start at the new level.
 
-    source: address of the rows to expand, None if they are rows of the set itself. overflow: takes the rows
-    of the new level when they are too many; they are dropped afterwards. None keeps all of them.
+    overflow: called when the new level has too many rows, which are dropped afterwards; None keeps all of them in
+    memory.
     """
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None = None) -> None:
@@ -50,7 +49,6 @@ class FingerprintSet(RowSet):
         self.bits = credit_bits(kernel.instances)
         self.before = 0
         self.released = 0
-        self.source: int | None = None
         self.overflow: Callable[[], None] | None = None
         self.capacity = FIRST_ROWS + 2 * crew.margin
         buffer = KEPT_ROWS if budget is None else min(KEPT_ROWS, budget // 8)
@@ -61,14 +59,6 @@ class FingerprintSet(RowSet):
         self.slots = max(LEAST_SPACING << self.bits, int(self.capacity / LOAD) + 1)
         self.table = Region(8 * self.width * self.slots, huge=True)
         self._publish()
-
-    def _publish(self) -> None:
-        s = self.shared
-        s[Shared.STATES] = self.rows.address
-        s[Shared.FRONTIER] = self.frontier.address if self.source is None else self.source
-        s[Shared.TABLE] = self.table.address
-        s[Shared.SLOTS] = self.slots
-        s[Shared.MARGIN] = self.crew.margin
 
     @property
     def count(self) -> int:
@@ -91,14 +81,14 @@ class FingerprintSet(RowSet):
         self._publish()
 
     def close_level(self) -> None:
-        """Close the level as in every set, and drop the frontier."""
+        """Close the gaps (`RowSet`), and drop the frontier."""
         super().close_level()
         self.frontier.release(0, self.frontier.size)
         self.frontier_rows = self.released = 0
         self.source = None
 
     def read_level(self, batches: Iterable[Rows]) -> bool:
-        """Add a level that is kept elsewhere; return False if memory does not suffice.
+        """Add a level that is stored elsewhere; return False if memory does not suffice.
 
         Its rows stay in memory if they fit into their buffer.
         """
@@ -115,7 +105,7 @@ class FingerprintSet(RowSet):
         return True
 
     def drop(self) -> None:
-        """Drop the rows in memory of a closed level, which are kept elsewhere."""
+        """Drop the rows of a closed level, which are stored elsewhere, from memory."""
         self.before += self.reserved
         self.rows.release(0, self.rows.size)
         self.shared[Shared.ROWS] = 0
@@ -139,7 +129,6 @@ class FingerprintSet(RowSet):
 
     @property
     def used_bytes(self) -> int:
-        """Bytes used by the table and the rows in use."""
         rows = self.reserved + self.frontier_rows - self.released
         return self.slot_bytes * self.slots + 8 * self.words * rows
 
@@ -179,7 +168,7 @@ class FingerprintSet(RowSet):
         return limit if self.reserved + self.crew.margin + more <= limit else None
 
     def _crowded(self) -> bool:
-        """Return True if a state lies so far from its home that the table has to grow, whatever its load."""
+        """Return whether a state lies so far from its home that the table has to grow, whatever its load."""
         most = max(int(worker.context[Context.DISPLACED]) for worker in self.crew.workers)
         if most >= self.spacing:
             raise RuntimeError(f"a state lies {most} slots behind its home, of {self.spacing} allowed")

@@ -15,7 +15,7 @@ from elrcheck.explorer.store.spaces import LevelEnd, Pause, SpaceInFiles
 
 
 class Hashed(SpaceInFiles):
-    """Fingerprints of all states in memory; all levels on disk, a small newest level in memory, too."""
+    """Fingerprints of all states in memory; all levels on disk, and the newest also in memory if it is small."""
 
     whole_levels = False
 

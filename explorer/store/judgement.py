@@ -9,18 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.check_ir import NARROW
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, KernelShapes
+
+
+class SavedJudgement(Record, frozen=True):
+    """A judgement as plain data; see `Judgement`."""
+
+    hits: tuple[int, ...]
+    narrow: tuple[int, ...]
+    wide: dict[int, tuple[int, ...]]
 
 
 @dataclass
 class Judgement:
     """The checks that new states have hit, and the values of their leaves.
 
-    hits: indices of the state checks that were hit. narrow: for each leaf, the set of its values as a bit
-    mask. wide: the values of leaves too wide for a mask, each once and in order; there may be as many as states, so
-    these arrays are never changed in place, and copies share them.
+    hits: indices of the state checks that were hit. narrow: for each leaf, the set of its values as a bit mask. wide:
+    the distinct values, in order, of each leaf too wide for a mask; there may be as many as states, so these arrays
+    are never changed in place, and copies share them.
     """
 
     hits: set[int]
@@ -34,6 +43,16 @@ class Judgement:
 
     def copy(self) -> Judgement:
         return Judgement(set(self.hits), self.narrow.copy(), dict(self.wide))
+
+    def saved(self) -> SavedJudgement:
+        wide = {leaf: tuple(values.tolist()) for leaf, values in self.wide.items()}
+        return SavedJudgement(tuple(sorted(self.hits)), tuple(self.narrow.tolist()), wide)
+
+    @classmethod
+    def restored(cls, saved: SavedJudgement) -> Judgement:
+        """Return a judgement from plain data; raise OverflowError for a number that does not fit into 64 bits."""
+        wide = {leaf: ordered_values(values) for leaf, values in saved.wide.items()}
+        return cls(set(saved.hits), np.array(saved.narrow, np.int64), wide)
 
     def add(self, other: Judgement) -> None:
         """Add the judgement of other states."""
@@ -76,14 +95,14 @@ def ordered_values(values: Sequence[int]) -> npt.NDArray[np.int64]:
 
 
 def _union(some: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the values of both, which are in order; a stable sort merges what is in order already."""
+    """Return the distinct values of two ordered arrays; a stable sort merges them in linear time."""
     if not some.size or not others.size:
         return others if others.size else some
     return _distinct(np.sort(np.concatenate([some, others]), kind="stable"))
 
 
 def _distinct(ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return each value once, like `np.unique`, which imports masked arrays to do so."""
+    """Return each value once, like `np.unique`, but without its import of masked arrays."""
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 

@@ -7,8 +7,8 @@ next checkpoint no longer names it (`discard`, `named_by_checkpoint`).
 A file has one column, `state`, of fixed-size binaries: the packed words of a state, little-endian. A level
 is one file, or several if several threads wrote it. A partitioned level is one file whose row group p holds
 part p of `PARTS` by hash (`spilled`); otherwise row groups carry no meaning. Files are written atomically and
-identified by length and SHA-256, so a damaged file is detected and named before any of it is used. pyarrow
-is imported with the first file, because most searches never need one.
+identified by length and SHA-256, so a damaged file is reported before any of it is used. pyarrow is imported with
+the first file, because most searches need none.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SavedLevel(Record, frozen=True):
 
 
 class LevelDraft(ABC):
-    """One file of a level while it is written. stem: what its name begins with; table: makes one of rows."""
+    """One file of a level while it is written. stem: the beginning of its name; table: converts rows for Arrow."""
 
     def __init__(self, stem: str, sink: Any, schema: Any, table: Callable[[Rows], Any]) -> None:
         import pyarrow.parquet as pq
@@ -102,7 +102,7 @@ class _Hashing(io.RawIOBase):
         return True
 
     def give_up(self) -> None:
-        """Drop whatever is still written."""
+        """Ignore all further writes."""
         self._given_up = True
 
     def write(self, data: Any) -> int:
@@ -138,7 +138,7 @@ class _LocalDraft(LevelDraft):
             super().append(rows)
 
     def drop(self) -> None:
-        """Give up a file that is not finished; its contents do not matter any more."""
+        """Remove the file unless it is finished."""
         self._sink.give_up()
         self.close()
         self._draft.drop()
@@ -153,7 +153,7 @@ class _LocalDraft(LevelDraft):
 
 
 class GatheredLevel:
-    """A level that is written a few rows at a time. saved: what was written, once it is complete."""
+    """A level that is written a few rows at a time. saved: its files, once it is complete."""
 
     saved: SavedLevel
 
@@ -161,23 +161,15 @@ class GatheredLevel:
         self._drafts, self._pool = drafts, pool
 
     def append(self, rows: Rows) -> None:
-        """Write these rows, which may change afterwards."""
+        """Write these rows, each thread its share of them; the caller may change them afterwards."""
+        count = len(self._drafts)
 
-        def one(k: int) -> None:
-            for group in _groups(_share(rows, k, len(self._drafts))):
-                self._drafts[k].append(group)
+        def write(k: int) -> None:
+            share = rows[len(rows) * k // count : len(rows) * (k + 1) // count]
+            for start in range(0, max(1, len(share)), GROUP):  # at least one row group
+                self._drafts[k].append(share[start : start + GROUP])
 
-        list(self._pool.map(one, range(len(self._drafts))))
-
-
-def _share(rows: Rows, number: int, count: int) -> Rows:
-    """Return the part of the rows that one of several threads writes."""
-    return rows[len(rows) * number // count : len(rows) * (number + 1) // count]
-
-
-def _groups(rows: Rows) -> Iterator[Rows]:
-    """Yield the row groups of a file, at least one."""
-    return (rows[at : at + GROUP] for at in range(0, max(1, len(rows)), GROUP))
+        list(self._pool.map(write, range(count)))
 
 
 class LevelFiles:
@@ -208,9 +200,9 @@ class LevelFiles:
 
     @contextlib.contextmanager
     def gathered(self, depth: int, threads: int, name: str | None = None) -> Iterator[GatheredLevel]:
-        """Yield a level whose rows come a few at a time, one file per thread.
+        """Yield a level to append rows to, one file per thread.
 
-        It is complete at the end of the block; nothing is left of it if the block raises. name: see `write`.
+        It is complete at the end of the block, and removed if the block raises. name: see `write`.
         """
         stem = f"{depth:05d}" if name is None else name
         self._open.pop(depth, None)
@@ -311,7 +303,7 @@ class LevelFiles:
         return pq.ParquetFile(self.folder / name)
 
     def sync(self) -> None:
-        """Put the names of the files on disk, before a checkpoint that relies on them."""
+        """Make the names of the files durable, before a checkpoint relies on them."""
         with writing(self.folder):
             sync_folder(self.folder)
 
@@ -320,19 +312,19 @@ class LevelFiles:
         self._delete({mark.name for mark in level.files} - self._named)
 
     def named_by_checkpoint(self, levels: Iterable[SavedLevel]) -> None:
-        """Note that the checkpoint on disk now names the files of these levels, and no longer other ones."""
+        """Note that the checkpoint on disk now names the files of these levels, and no others."""
         names = frozenset(mark.name for level in levels for mark in level.files)
         before, self._named = self._named, names
         self._delete(before - names)
 
     def _delete(self, names: Iterable[str]) -> None:
-        """Remove files that nothing needs; one that cannot be removed only takes up space."""
+        """Remove files that are no longer needed, ignoring errors: one that stays only takes up space."""
         for name in names:
             with contextlib.suppress(OSError):
                 (self.folder / name).unlink()
 
     def remove_others(self) -> None:
-        """Remove what a killed process has left: all files but those that the checkpoint names."""
+        """Remove the files of a killed process: all but those that the checkpoint names."""
         self._delete(
             place.name for pattern in ALL_FILES for place in self.folder.glob(pattern) if place.name not in self._named
         )
@@ -347,7 +339,7 @@ class LevelFiles:
 
 
 def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:
-    """Yield the same blocks, each of them read while the one before is in use."""
+    """Yield the same blocks; each is read while the one before is in use."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, blocks, None)
         while (block := coming.result()) is not None:
@@ -356,7 +348,7 @@ def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _arrow() -> Any:
-    """Return pyarrow, set to give memory back at once: its own pool keeps tens of MiB, which count, too."""
+    """Return pyarrow, set to return memory at once: its own pool would keep tens of MiB."""
     import pyarrow as pa
 
     if pa.default_memory_pool().backend_name != "system":

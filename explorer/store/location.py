@@ -49,7 +49,7 @@ class StorageLocation:
 
     @property
     def whole_objects(self) -> bool:
-        """Objects appear only once complete, so no rename is needed; there are no folders."""
+        """True if a file appears only once it is complete, so that no rename is needed; there are no folders."""
         return self.scheme in ("s3", "gs", "abfs")
 
 

@@ -1,8 +1,7 @@
 """Memory mappings for a search, and the memory use of the process.
 
-Rows and slots live in anonymous memory mappings, which are backed by physical memory only where touched, so
-capacity is free and only use counts. On Linux a mapping grows without a copy, and a table, where every
-access misses the cache, requests huge pages.
+Rows and slots live in anonymous memory mappings. Only touched pages take physical memory, so capacity is free. On
+Linux a mapping grows without a copy, and a table, where every access misses the cache, requests huge pages.
 """
 
 from __future__ import annotations
@@ -77,10 +76,10 @@ class Region:
 
 
 def return_large_blocks() -> None:
-    """Make the allocator of C give blocks of 256 KiB and more back to the system as soon as they are free.
+    """Make glibc return blocks of 256 KiB and more to the system as soon as they are freed.
 
-    Otherwise glibc raises that threshold to 32 MiB as blocks are freed, and tens of MiB stay in its heap.
-    Other allocators are left as they are.
+    Otherwise it raises that threshold to 32 MiB as blocks are freed, and tens of MiB stay in its heap. Other
+    allocators are left as they are.
     """
     import ctypes
 
@@ -91,8 +90,8 @@ def return_large_blocks() -> None:
 def peak_bytes() -> int:
     """Return the peak resident set size of this process in bytes; 0 where the system does not report it.
 
-    Linux hands `ru_maxrss` on to the program that a forked child executes, so a process that a large one
-    started would report the peak of its parent: the peak of its own address space is asked for first.
+    On Linux a process inherits `ru_maxrss` from the one that started it, so the peak of its own address space is
+    preferred.
     """
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as file:

@@ -1,4 +1,4 @@
-"""A level while it comes in: judged and written, whole or a part at a time."""
+"""A level while it is built: judged and written, whole or a part at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elrcheck.explorer.store.row_set import RowSet
 
 
 class NewLevel:
-    """A new level of a visited set; a context manager: nothing is left of a level if its block raises.
+    """A new level of a visited set, as a context manager that removes the level's files if its block raises.
 
     name: see `LevelFiles.write`. judgement: of the states so far. saved: the level's files, once it is complete.
     """
@@ -40,7 +40,7 @@ class NewLevel:
 
     @property
     def in_parts(self) -> bool:
-        """Return whether the level came in parts; a test asks, so that both ways are tried."""
+        """Whether the level came in parts; for tests, which have to try both ways."""
         return self._gathered is not None
 
     def judge(self, states: RowSet, first: int, last: int) -> None:
@@ -48,7 +48,7 @@ class NewLevel:
         self.judgement.add(judge_rows(self.kernel, self.crew, states.rows.address, first, last))
 
     def write(self, states: RowSet, first: int, last: int) -> None:
-        """Judge and write the whole level, which is in these rows of the set."""
+        """Judge and write the whole level: these rows of the set."""
         self.judge(states, first, last)
         self.saved = self.stored(states.view(first, last))
 
@@ -57,7 +57,7 @@ class NewLevel:
         return self.files.write(self.depth, rows, len(self.crew.workers), self.name)
 
     def append(self, states: RowSet) -> None:
-        """Judge and write a part of the level, all rows of the set; they may be dropped then."""
+        """Judge and write a part of the level: all rows of the set, which may be dropped afterwards."""
         if self._gathered is None:
             threads = len(self.crew.workers)
             self._gathered = self._stack.enter_context(self.files.gathered(self.depth, threads, self.name))
@@ -65,7 +65,7 @@ class NewLevel:
         self._gathered.append(states.view(0, states.reserved))
 
     def complete(self, states: FingerprintSet) -> Counts:
-        """Complete a level that overflows into this one; return the number of new states by instance."""
+        """Complete the level with the rows that are left in the set; return the number of new states by instance."""
         states.close_level()
         if self._gathered is None:
             self.write(states, 0, states.reserved)

@@ -15,18 +15,32 @@ from elrcheck.explorer.store.memory import Region
 
 
 class RowSet(ABC):
-    """Rows, and the struct through which native code sees them and the table.
+    """Rows, and the struct through which native code accesses them and the table.
 
-    budget: limit on the total size in bytes, None for no limit.
+    budget: limit on the total size in bytes, None for no limit. frontier: has the rows to expand, unless `source` is
+    their address.
     """
 
     rows: Region
+    frontier: Region
+    table: Region
+    slots: int
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None) -> None:
         self.kernel, self.crew, self.budget = kernel, crew, budget
         self.words = kernel.layout.words
+        self.source: int | None = None
         self.shared: Counts = np.zeros(Shared.SIZE, np.int64)
         self.shared[Shared.THIN] = -1 if crew.leave_out else 0
+
+    def _publish(self) -> None:
+        """Write addresses and sizes into the struct."""
+        s = self.shared
+        s[Shared.STATES] = self.rows.address
+        s[Shared.FRONTIER] = self.frontier.address if self.source is None else self.source
+        s[Shared.TABLE] = self.table.address
+        s[Shared.SLOTS] = self.slots
+        s[Shared.MARGIN] = self.crew.margin
 
     @abstractmethod
     def make_room(self, more: int = 0) -> int | None:
@@ -60,7 +74,7 @@ class RowSet(ABC):
         return self.rows.array()[first * self.words : last * self.words].reshape(-1, self.words)
 
     def start(self, rows: Rows) -> None:
-        """Insert the initial states, whatever the budget: a limit stops the search, not its start."""
+        """Insert the initial states, whatever the budget: a limit may stop the search, but not its start."""
         budget, self.budget = self.budget, None
         self.insert(rows)
         self.budget = budget

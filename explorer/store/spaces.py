@@ -71,7 +71,7 @@ class StateSpace(Protocol):
 
 
 class SpaceInFiles:
-    """What spaces have in common whose levels are all in files."""
+    """Base of the spaces whose levels are all in files."""
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, files: LevelFiles) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files

@@ -1,16 +1,15 @@
-"""A search whose states exceed memory: they are spilled to disk, into level files partitioned by hash.
+"""The space of a search whose states exceed memory: level files on disk, partitioned by hash.
 
 A level is computed in two passes (delayed duplicate detection):
 
 1. The newest level is read and expanded into a set as large as memory allows. Whenever that set is full,
    its states, each with its credit, are appended to one file per part, and the set is emptied. The set
    already removes most duplicates, which lie close together.
-2. For each part in turn, the states of all levels and then the candidates are read into a set; the
-   candidates not found in it are the part's share of the new level.
+2. For each part in turn, the states of all levels and then the candidates are read into a set; candidates
+   that were not in it are the part's share of the new level.
 
-So memory holds one part at a time, 1 / `PARTS` of the states, or several if there is room, and all files
-are read and written sequentially. The parts take the place of sorted runs (docs/adr/0012). An unfinished
-level leaves nothing behind.
+So memory holds one part at a time, 1 / `PARTS` of the states, or several if there is room, and all files are read
+and written sequentially. Parts replace sorted runs (docs/adr/0012). An unfinished level leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from elrcheck.explorer.store.visited import LARGE_GROWTH, LOAD, ExactSet, histog
 CANDIDATES = 0.6
 PART = 0.85
 GROUP = 0.5
-"""Shares of the budget: the set of the first pass, the limit for that of the second, and the target there."""
+"""Shares of the budget: the set of the first pass, the limit for the set of the second, and the target for it."""
 BLOCK = 1 << 17
 CANDIDATE_FILES = ".candidates-"
 
@@ -189,7 +188,7 @@ class Spilled(SpaceInFiles):
     def _parts(self, pause: Pause, buckets: Buckets, end: LevelEnd) -> Iterator[Rows]:
         """Run the second pass, as many parts at a time as fit into memory; yield each part's new states.
 
-        end: their credit and judgement are added to it.
+        Their credit and judgement are added to `end`.
         """
         empty = np.zeros((0, self.kernel.layout.words), np.uint64)
         for parts in self._groups(buckets):
@@ -221,10 +220,10 @@ class Spilled(SpaceInFiles):
             places = by_part(self.kernel, fresh)
             for part in parts:
                 yield fresh[places[part]]
-            del states, fresh, places  # before the next ones are made
+            del states, fresh, places  # before the next ones are allocated
 
     def _groups(self, buckets: Buckets) -> Iterator[range]:
-        """Yield groups of consecutive parts that fit into memory together; too large a part is alone."""
+        """Yield groups of consecutive parts that fit into memory together; a part that is too large is alone."""
         cost = 8 * self.kernel.layout.words + 2 + 8 * LARGE_GROWTH / LOAD
         most = GROUP * self.budget / cost - 2 * self.crew.margin
         first, total = 0, 0

@@ -61,7 +61,7 @@ class Storage:
         return self.location.text
 
     def write(self, name: str, data: Data) -> None:
-        """Write a file by one request, because a single write cannot leave a truncated object.
+        """Write a file in one request, which cannot leave a truncated object.
 
         The name appears only once the file is complete.
         """

@@ -68,7 +68,7 @@ class StoredLevels(LevelFiles):
                 self.storage.delete(name)
 
     def remove_others(self) -> None:
-        """Nothing to do: what a killed process has left goes with the rest (`remove`)."""
+        """Nothing to do: `remove` deletes the files of a killed process with the others."""
 
     def remove(self) -> None:
         """Delete all level files."""

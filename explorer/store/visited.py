@@ -1,8 +1,8 @@
 """The visited set of whole states: rows in discovery order, and the hash table that refers to them.
 
-While the table grows, the old table is released to the system as it is read (`@rehash` goes through both
-sequentially), so growth needs no more memory than the new table alone. Each worker moves a part of a large table, and
-the edges of the parts follow when all are done.
+While the table grows, the old table is released to the system as it is read (`@rehash` reads and writes
+sequentially), so growth needs no more memory than the new table alone. Each worker moves a part of a large table; the
+edges of the parts are moved when all workers are done.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ FIRST_SLOTS = 1 << 13
 LARGEST_SLOTS = 1 << 34
 LARGE_GROWTH = 1.5
 GROWTH = ((1 << 18, 4), (1 << 27, 2), (1 << 62, LARGE_GROWTH))
-"""Factors by which a table with fewer slots grows: a small one fits into a cache, and a short search grows it often; a
-large one is most of the memory, and the new pages and the moves cost less than that."""
+"""Factors by which a table with fewer slots grows: large ones for a small table, which a short search would otherwise
+grow often; a small one for a large table, which is most of the memory."""
 LOAD = 0.6
 TIGHT_LOAD = 0.9
 """Load factor at which the table grows, and the one up to which it is filled if memory forbids growth."""
 STEP = 1 << 20
 APART, SPLIT_SLOTS = 1 << 14, 1 << 18
-"""Workers that move parts of a table stay so many slots apart, and a part has at least so many. Slots keep their order,
-so two workers meet only in a run of taken slots as long as that: at the tight load its probability is below 10^-35."""
+"""Distance in slots that workers keep while they move parts of a table, and minimum size of a part. Slots keep their
+order, so two workers meet only in a run of as many taken slots: at the tight load its probability is below 10^-35."""
 
 
 def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
@@ -42,37 +42,31 @@ def histogram(numbers: npt.NDArray[np.uint16], size: int) -> Counts:
 
 
 class ExactSet(RowSet):
-    """Rows, table and credits, and the struct through which native code sees them.
+    """Rows, table and credits, and the struct through which native code accesses them.
 
-    source: address of the rows to expand, None if they are rows of the set itself. Of the level that is
-    expanded, the credits are kept, too, if it was built in this set, so that steps can be left out.
+    The credits of the level being expanded are kept too, if it was built in this set, so that steps can be left out.
     """
 
     def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None = None, expected: int = 0) -> None:
         super().__init__(kernel, crew, budget)
         self.base, self.base_before = 0, 0
-        self.source: int | None = None
         self._stepped = self._stepped_before = False
         rows = max(FIRST_ROWS, expected) + 2 * crew.margin
         self.capacity = rows
         self.slots = self._first_slots(rows)
-        self.rows = Region(8 * self.words * self.capacity, huge=True)
+        self.rows = self.frontier = Region(8 * self.words * self.capacity, huge=True)
         self.credit, self.credit_before = Region(2 * self.capacity), Region(2 * self.capacity)
         self.table = Region(8 * self.slots, huge=True)
         self._publish()
 
     def _publish(self) -> None:
+        super()._publish()
         s = self.shared
-        s[Shared.STATES] = self.rows.address
-        s[Shared.FRONTIER] = self.rows.address if self.source is None else self.source
-        s[Shared.TABLE] = self.table.address
-        s[Shared.SLOTS] = self.slots
         s[Shared.MASK] = (1 << self.slots.bit_length()) - 1
         s[Shared.CREDIT] = self.credit.address - 2 * self.base
         credited = self.crew.leave_out and self.source is None and self._stepped_before
         s[Shared.FRONTIER_CREDIT] = self.credit_before.address - 2 * self.base_before if credited else 0
         s[Shared.NEW_BASE] = self.base
-        s[Shared.MARGIN] = self.crew.margin
 
     @property
     def count(self) -> int:
@@ -92,7 +86,7 @@ class ExactSet(RowSet):
         self._publish()
 
     def insert(self, rows: Rows, whos: npt.NDArray[np.uint16] | None = None) -> bool:
-        """See `RowSet`. Nothing is known about the steps that lead into a level with such rows."""
+        """See `RowSet`. The steps that lead into a level with such rows are unknown."""
         self._stepped = False
         return super().insert(rows, whos)
 
@@ -114,7 +108,6 @@ class ExactSet(RowSet):
 
     @property
     def used_bytes(self) -> int:
-        """Bytes used by the rows and the table."""
         return 8 * self.words * self.reserved + 8 * self.slots
 
     @property
@@ -147,7 +140,7 @@ class ExactSet(RowSet):
         return limit if self.reserved + self.crew.margin + more <= limit else None
 
     def _first_slots(self, rows: int) -> int:
-        """Return the number of slots for the rows that are expected: fewer if the budget asks for it."""
+        """Return the number of slots for the expected rows, fewer if the budget requires it."""
         slots = max(FIRST_SLOTS, int(rows / LOAD) + 1)
         if self.budget is None:
             return slots

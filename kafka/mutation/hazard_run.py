@@ -26,6 +26,7 @@ from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
+from elrcheck.checking.runs.folders import reject_file
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -33,7 +34,7 @@ from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain
-from elrcheck.mutation.guard_run import reject_file, run_guards
+from elrcheck.mutation.guard_survey import run_guards
 from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of, unmutated
 from elrcheck.results.mutation_report import HazardReport, MutateReport, MutateVerdict
 from elrcheck.results.trace_view import Scalar

@@ -52,6 +52,11 @@ class Instance:
     within: tuple[DagNode, ...] = ()
     step_checks: dict[int, DagNode] = field(default_factory=dict)
 
+    @property
+    def nodes(self) -> tuple[DagNode, ...]:
+        """All nodes of the instance."""
+        return (*self.guards, *self.within, *self.updates.values(), *self.step_checks.values())
+
 
 @dataclass(frozen=True)
 class Check:
@@ -143,11 +148,7 @@ class Program:
                 raise ValueError(f"initial value {value} of {leaf.path} is outside {leaf.lo}..{leaf.hi}")
 
     def _roots(self) -> Iterator[tuple[str, DagNode]]:
-        for instance in self.instances:
-            for node in (*instance.guards, *instance.within):
-                yield instance.action, node
-            for node in (*instance.updates.values(), *instance.step_checks.values()):
-                yield instance.action, node
+        yield from ((instance.action, node) for instance in self.instances for node in instance.nodes)
         for check in self.checks:
             if check.node is not None:
                 yield check.name, check.node

@@ -64,8 +64,7 @@ def step_digests(program: Program) -> dict[tuple[str, tuple[object, ...]], str]:
 
 
 def _roots(program: Program, live: Iterable[Instance]) -> Iterable[DagNode]:
-    for instance in live:
-        yield from (*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values())
+    yield from (node for instance in live for node in instance.nodes)
     yield from (check.node for check in program.checks if check.node is not None)
 
 

@@ -16,10 +16,10 @@ from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking import engines
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
-from elrcheck.explorer.runs import kept_searches
-from elrcheck.explorer.runs.kept_searches import KeptSearch
+from elrcheck.explorer.search import kept_searches
+from elrcheck.explorer.search.kept_searches import KeptSearch
 from elrcheck.kafka.controller_proof.prove_controller import run_controller
-from elrcheck.mutation.guard_run import run_guards
+from elrcheck.mutation.guard_survey import run_guards
 from elrcheck.results.check_report import CheckReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

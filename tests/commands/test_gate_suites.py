@@ -17,7 +17,7 @@ from elrcheck.base.proof_requests import GateRequest, NewEntry
 from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.checking.baseline.baseline import read_baseline
 from elrcheck.checking.baseline.baseline_text import baseline_text
-from elrcheck.checking.baseline.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
+from elrcheck.checking.baseline.suite_entry import ExpectedRun, SuiteEntry, recorded_runs
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
@@ -133,8 +133,8 @@ BREAKS = replace(HOLDS, verdict="violated", violated={"P-2": 2})
 
 def test_nothing_differs_from_itself() -> None:
     report = SuiteReport("expected", (run_named("a", BY_DESIGN), run_named("b")), (), 1.0, 1)
-    assert found_in_suite(report) == {"a": BREAKS, "b": HOLDS}
-    assert suite_differences(found_in_suite(report), report, ("drift",)) == ()
+    assert recorded_runs(report) == {"a": BREAKS, "b": HOLDS}
+    assert suite_differences(recorded_runs(report), report, ("drift",)) == ()
     assert differences_of({"a": BREAKS}, run_named("a", BY_DESIGN), fail_on="violated") == [
         ("a: P-2", "violated at depth 2", "violated at depth 2", "violated", False, True)
     ]

@@ -36,7 +36,7 @@ from elrcheck.checking.suite.suite import run_suite
 from elrcheck.declared.kept_model import mark_of
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kept_program import KeptProgram
-from elrcheck.explorer.runs.kept_searches import KeptSearch
+from elrcheck.explorer.search.kept_searches import KeptSearch
 from elrcheck.invariants import modules
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.kafka.risk.kept_risks import KeptRisk

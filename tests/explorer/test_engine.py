@@ -44,10 +44,6 @@ def check_traces(program: Program, result: SearchResult) -> None:
     """Every trace starts initially, takes real steps and ends at the depth it claims."""
     steps = naive_search(program).steps
     ends = dict(result.traces)
-    if result.deadlock_trace is not None:
-        assert result.first_deadlock is not None
-        assert len(result.deadlock_trace) == result.first_deadlock + 1
-        assert result.deadlock_trace[-1] not in steps or result.cut
     assert set(ends) == set(result.first)
     for check, trace in ends.items():
         assert len(trace) == result.first[check] + 1
@@ -60,7 +56,6 @@ def vector(program: Program) -> SearchResult:
     run = VectorSearch(program, limits=Limits())
     result = run.run(None, "complete")
     result.traces = Retrace(run).traces(list(result.first))
-    result.deadlock_trace = Retrace(run).deadlock()
     return result
 
 
@@ -192,10 +187,8 @@ def test_cut_successors_are_counted_only() -> None:
     assert 0 not in result.first, "checks do not see what was cut"
 
 
-def test_deadlock_trace() -> None:
-    result = search(counter())
-    assert (result.deadlocks, result.first_deadlock) == (1, 5)
-    assert result.deadlock_trace == [(k,) for k in range(6)]
+def test_a_state_without_a_step_is_a_deadlock() -> None:
+    assert search(counter()).deadlocks == 1
 
 
 def test_traces_are_the_least_shortest() -> None:

@@ -118,7 +118,7 @@ def test_the_depth_is_that_of_traces_and_not_of_single_walks() -> None:
 
 def test_a_full_memory_ends_walks_and_loses_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only states one step beyond the known ones are judged then, and their traces are whole."""
-    monkeypatch.setattr(guided_module, "MOST_KNOWN", 50)
+    monkeypatch.setattr(guided_module, "MOST_STATES", 50)
     result = Guided(sliding_puzzle(), 1, 100).run(2000)
     assert result.distinct == 50 and result.states > 50 and result.first
     for hit in result.first.values():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.explorer.runs.kept_searches import CheckAnswer, KeptSearch, Mode, SearchLookup
+from elrcheck.explorer.search.kept_searches import CheckAnswer, KeptSearch, Mode, SearchLookup
 from elrcheck.lang.lowering.program import Program
 from support.small_programs import counter
 

@@ -24,8 +24,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.mutation import hazard_run
 from elrcheck.kafka.mutation.hazard_run import run_hazard
 from elrcheck.lang.load import Model
-from elrcheck.mutation.guard_run import guard_verdict, run_guards
-from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
+from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, guard_verdict, run_guards, survey
 from elrcheck.mutation.mutation_run import Searches
 from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console

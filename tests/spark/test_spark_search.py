@@ -159,7 +159,7 @@ def test_a_level_made_twice_is_the_same(spark: SparkSession, tmp_path: Path, mon
     compare(spark, tmp_path, ("kip_full", "two-brokers", 1800), 2)
     for first, second in twice:
         for one, other in zip(first, second, strict=True):
-            for name in ("counters", "flags", "credit", "hits", "narrow", "wide", "sent"):
+            for name in ("counters", "flags", "credit", "judgement", "sent"):
                 assert getattr(one, name) == getattr(other, name)
             assert one.level is not None and other.level is not None
             assert one.level.rows == other.level.rows

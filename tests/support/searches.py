@@ -14,14 +14,12 @@ from elrcheck.lang.lowering.program import Program
 def search(
     program: Program, *, progress: Progress | None = None, stop: str = "complete", **settings: Any
 ) -> SearchResult:
-    """Explore a program, and rebuild a shortest trace for each check that was hit and for a deadlock."""
+    """Explore a program, and rebuild a shortest trace for each check that was hit."""
     run = Search(program, SearchSettings(**settings))
     return with_traces(run, run.run(progress, stop))
 
 
 def with_traces(run: Search, result: SearchResult) -> SearchResult:
     """Add the traces of a finished search to its result."""
-    retrace = Retrace(run)
-    result.traces = retrace.traces(list(result.first))
-    result.deadlock_trace = retrace.deadlock()
+    result.traces = Retrace(run).traces(list(result.first))
     return result

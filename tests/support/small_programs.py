@@ -247,7 +247,6 @@ class Naive:
     cut: list[int] = field(default_factory=list)
     new_states: list[int] = field(default_factory=list)
     deadlocks: int = 0
-    first_deadlock: int | None = None
     overflow: dict[int, int] = field(default_factory=dict)
     first: dict[int, int] = field(default_factory=dict)
     leaf_values: list[int] = field(default_factory=list)
@@ -271,7 +270,6 @@ def naive_search(program: Program) -> Naive:
                     naive.first.setdefault(index, depth)
             if not _expand(program, state, depth, naive, credit):
                 naive.deadlocks += 1
-                naive.first_deadlock = depth if naive.first_deadlock is None else naive.first_deadlock
         for index in credit.values():
             naive.new_states[index] += 1
         level = sorted(credit)

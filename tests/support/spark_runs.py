@@ -87,7 +87,6 @@ def lowered_protocol(file: Path) -> Lowered:
 
 
 def facts(search: Search, result: SearchResult) -> dict[str, Any]:
-    retrace = Retrace(search)
     return {
         "generated": result.generated,
         "distinct": result.distinct,
@@ -99,10 +98,8 @@ def facts(search: Search, result: SearchResult) -> dict[str, Any]:
         "overflow": result.overflow,
         "first": result.first,
         "leaf_values": result.leaf_values,
-        "first_deadlock": result.first_deadlock,
         "complete": result.complete,
-        "traces": retrace.traces(list(result.first)),
-        "deadlock_trace": retrace.deadlock(),
+        "traces": Retrace(search).traces(list(result.first)),
     }
 
 

@@ -1,1 +1,1 @@
-"""The quick kernel of a program: an interpreter, its instructions, and the good kernel that follows it."""
+"""The quick kernel of a program: an interpreter, its instructions, and the optimised kernel that follows it."""

@@ -1,4 +1,4 @@
-"""A program as instructions for the interpreter (`interpreter_ir.py`): what the quick kernel has in place of code.
+"""A program as instructions for the interpreter (`interpreter_ir.py`), which the quick kernel has instead of code.
 
 The order of guards and the places where values are computed are those of compiled code (`guard_trie.py`), in one tree
 of all instances. A value has a register while the block is open that computes it.
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from elrcheck.explorer.kernel.check_ir import check_nodes, state_checks
+from elrcheck.explorer.kernel.check_ir import check_nodes, possible_hits, step_hits
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.group_ir import EDGE, Counters, changed_planes, outputs
 from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
-from elrcheck.explorer.kernel.planes_ir import plane_of
+from elrcheck.explorer.kernel.planes_ir import plane_of, plane_parts
 from elrcheck.explorer.kernel.quick.interpreter_ir import MASKS, PLANES, Op
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import changes
@@ -23,27 +23,11 @@ from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Program
 
 ALL, NONE, FIRST = 0, 1, 2
-"""Mask registers: the lanes that have a state, no lane, and those that are free."""
+"""Mask registers: the lanes that have a state, no lane, and the first free one."""
 CONSTANTS = 10
-"""Registers of constants: as many as a lane has values, but at most 2 to the power of this."""
-DIRECT = {
-    "add": Op.ADD,
-    "sub": Op.SUB,
-    "div": Op.DIV,
-    "mod": Op.MOD,
-    "min": Op.MIN,
-    "max": Op.MAX,
-    "band": Op.BAND,
-    "bor": Op.BOR,
-    "andnot": Op.ANDNOT,
-    "lt": Op.LT,
-    "eq": Op.EQ,
-    "not": Op.NOT,
-    "ite": Op.ITE,
-    "card": Op.CARD,
-    "shl1": Op.SHL1,
-    "bit": Op.BIT,
-}
+"""Binary logarithm of the number of registers for constants; no more than a lane has values."""
+DIRECT = {op.name.lower(): op for op in Op if Op.ADD <= op <= Op.BIT}
+"""The operations of nodes that are those of instructions, by name."""
 
 
 class NotInterpreted(Exception):
@@ -52,7 +36,7 @@ class NotInterpreted(Exception):
 
 @dataclass(frozen=True)
 class Instructions:
-    """code: the instructions, `FIELDS` numbers each. places: what RECORD refers to. registers: how many there are."""
+    """code: the instructions, `FIELDS` numbers each. places: planes, for RECORD. registers: how many are needed."""
 
     code: bytes
     places: tuple[int, ...]
@@ -60,7 +44,7 @@ class Instructions:
 
 
 def expand_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> Instructions:
-    """Return what writes the successors of a block of states. NotInterpreted for a program that is too large."""
+    """Return the instructions for the successors of a block; raise NotInterpreted if the program is too large."""
     root = build_tree(program, None, EDGE)
     place(root, dict(enumerate(map(outputs, program.instances))))
     assembler = _Assembler(program, layout, lanes)
@@ -69,16 +53,13 @@ def expand_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> I
 
 
 def check_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> Instructions:
-    """Return what adds the lanes that hit a state check to its word (`check_ir`)."""
+    """Return the instructions that add the lanes that hit a state check to its word (`check_ir`)."""
     assembler = _Assembler(program, layout, lanes)
     for node in cone(check_nodes(program)):
         if node.op not in ("const", "not"):
             assembler.compute(node)
-    for word, index in enumerate(state_checks(program)):
-        check = program.checks[index]
-        assert check.node is not None
-        if not (check.node.is_const and check.node.lo != check.hit_value):
-            assembler.do(Op.HIT, d=word, a=assembler.hit(check.node, check.hit_value))
+    for word, node, value in possible_hits(program):
+        assembler.do(Op.HIT, d=word, a=assembler.hit(node, value))
     return assembler.finished()
 
 
@@ -108,7 +89,7 @@ class _Assembler:
         return len(self.lines) - 1
 
     def let(self, op: Op, a: int = 0, b: int = 0, c: int = 0, e: int = 0, ident: int | None = None) -> int:
-        """Add an instruction with a result; return its register, that of a node if there is an ident."""
+        """Add an instruction with a result; return its register. ident: of the node whose value it is."""
         register = self._most + len(self._open)
         self._open.append(ident)
         if ident is not None:
@@ -118,7 +99,7 @@ class _Assembler:
         return register
 
     def forget(self, mark: int) -> None:
-        """Free the registers that were given since a number of them was in use."""
+        """Free all registers but the first `mark`."""
         for ident in self._open[mark:]:
             if ident is not None:
                 del self._registers[ident]
@@ -190,9 +171,9 @@ class _Assembler:
     # -- blocks
 
     def block(self, block: GuardBlock, mask: int, free: int) -> None:
-        """Add a block for the lanes of a mask register; those from `free` on are not in use."""
+        """Add a block for the lanes of a mask register; mask registers from `free` on are unused."""
         if free + 2 > MASKS:
-            raise NotInterpreted("too many guards in each other")
+            raise NotInterpreted("guards nested too deeply")
         mark = len(self._open)
         if block.enters is not None:
             self.do(Op.ENTER, a=self.counters.enabled(block.enters), b=mask)
@@ -249,37 +230,20 @@ class _Assembler:
 
     def _plane(self, number: int, updates: Iterable[int], stored: dict[int, int]) -> int:
         """Return a register with a plane that has the new values of the leaves in it (`InstanceGroup`)."""
-        bits = self.lanes.bits
-        remainder, parts = (1 << bits) - 1, []
-        for leaf in updates:
-            slot = self.layout.slots[leaf]
-            if not slot.bits:
-                continue
-            first, shift = plane_of(slot, self.lanes)
-            if number == first:
-                remainder &= ~(slot.mask << shift)
-                parts.append((Op.SHLI, stored[leaf], shift))
-            elif number == first + 1 and shift + slot.bits > bits:
-                remainder &= ~(slot.mask >> bits - shift)
-                parts.append((Op.SHRI, stored[leaf], bits - shift))
-        result = self.let(Op.FIELD, number, 0, self.signed(remainder), 0) if remainder else self.constant(0)
-        for op, register, amount in parts:
-            if op is Op.SHLI:
-                result = self.let(Op.ORSHL, result, register, amount)
+        mask, leaves = plane_parts(number, updates, self.layout, self.lanes)
+        result = self.let(Op.FIELD, number, 0, self.signed(mask), 0) if mask else self.constant(0)
+        for leaf, shift in leaves:
+            if shift >= 0:
+                result = self.let(Op.ORSHL, result, stored[leaf], shift)
             else:
-                result = self.let(Op.BOR, result, self.let(op, register, amount))
+                result = self.let(Op.BOR, result, self.let(Op.SHRI, stored[leaf], -shift))
         return result
 
     def _flags(self, instance: Instance, mask: int) -> None:
-        """Note the step checks that are hit; hardly any is, so all of them share a jump."""
-        hits: list[tuple[int, int]] = [(check, self.constant(1)) for check in self.program.hits_without_node(instance)]
-        sometimes: list[tuple[int, int]] = []
-        for check, node in sorted(instance.step_checks.items()):
-            value = self.program.checks[check].hit_value
-            if not node.is_const:
-                sometimes.append((check, self.hit(node, value)))
-            elif node.lo == value:
-                hits.append((check, self.constant(1)))
+        """Note the step checks that are hit; hits are rare, so all checks share a jump."""
+        always, undecided = step_hits(self.program, instance)
+        hits = [(check, self.constant(1)) for check in always]
+        sometimes = [(check, self.hit(node, value)) for check, node, value in undecided]
         jump = None
         if sometimes and not hits:
             some = self._joined([register for _, register in sometimes], Op.BOR)

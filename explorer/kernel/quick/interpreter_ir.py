@@ -1,4 +1,4 @@
-"""An interpreter of instructions over blocks of states, as LLVM IR: code that no program has to be compiled for.
+"""An interpreter of instructions over blocks of states, as LLVM IR: machine code that need not be compiled per program.
 
     ptr @interpret(ptr code, ptr places, i64 room, ptr words, ptr planes, ptr asleep, i64 valid, i64 position, i64 thin,
                    ptr out, ptr counters, ptr seen, ptr any, ptr fired)
@@ -53,29 +53,23 @@ class Op(IntEnum):
     BIT = 18
     ADDI = 19  # Rd = Ra + b
     ANDI = 20  # Rd = Ra & b
-    SHLI = 21  # Rd = Ra << b
-    SHRI = 22  # Rd = Ra >> b, without sign
-    ORSHL = 23  # Rd = Ra | Rb << c
-    FIELD = 24  # Rd = (Va >> b & c) + e
-    GUARD = 25  # Md = Mb where Ra; on to instruction c if no lane is left
-    ENTER = 26  # @enter: counter a, Mb
-    CUT = 27  # count in counter a the lanes of Mb that are not in Mc
-    BOUND = 28  # Md = Md without the lanes of Mb where Ra is above c; these are counted in counter e
-    PUT = 29  # Fd = Ra, in place of Vb
-    RECORD = 30  # @records: instance a, Mb, c planes with the places from e on
-    FLAG = 31  # @flag: word a, bit b, Mc where Rd
-    HIT = 32  # word d of `out`: add the lanes where Ra
-    MOVE = 33  # Md = Ma
-    SKIP = 34  # on to instruction c if Ra is in no lane of Mb
+    SHRI = 21  # Rd = Ra >> b, without sign
+    ORSHL = 22  # Rd = Ra | Rb << c
+    FIELD = 23  # Rd = (Va >> b & c) + e
+    GUARD = 24  # Md = Mb where Ra; on to instruction c if no lane is left
+    ENTER = 25  # @enter: counter a, Mb
+    CUT = 26  # count in counter a the lanes of Mb that are not in Mc
+    BOUND = 27  # Md = Md without the lanes of Mb where Ra is above c; these are counted in counter e
+    PUT = 28  # Fd = Ra, in place of Vb
+    RECORD = 29  # @records: instance a, Mb, c planes with the places from e on
+    FLAG = 30  # @flag: word a, bit b, Mc where Rd
+    HIT = 31  # word d of `out`: add the lanes where Ra
+    MOVE = 32  # Md = Ma
+    SKIP = 33  # on to instruction c if Ra is in no lane of Mb
 
 
-def interpreter(lanes: Lanes) -> str:
-    """Return the IR of @interpret."""
-    return _Interpreter(lanes).text()
-
-
-class _Interpreter:
-    """Writes one case for each operation."""
+class Interpreter:
+    """Writes @interpret, with one case for each operation."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes, self.kind, self.flag = lanes, lanes.number, lanes.flag
@@ -246,8 +240,8 @@ class _Interpreter:
                 moved = self.let(f"lshr {kind} {whole}, {self.splat(self.field('b'))}")
                 part = self.let(f"and {kind} {moved}, {self.splat(self.field('c'))}")
                 return self.let(f"add {kind} {part}, {self.splat(self.field('e'))}")
-            case Op.ADDI | Op.ANDI | Op.SHLI | Op.SHRI:
-                word = {Op.ADDI: "add", Op.ANDI: "and", Op.SHLI: "shl", Op.SHRI: "lshr"}[op]
+            case Op.ADDI | Op.ANDI | Op.SHRI:
+                word = {Op.ADDI: "add", Op.ANDI: "and", Op.SHRI: "lshr"}[op]
                 return self.let(f"{word} {kind} {self.register('a')}, {self.splat(self.field('b'))}")
             case Op.ORSHL:
                 moved = self.let(f"shl {kind} {self.register('b')}, {self.splat(self.field('c'))}")
@@ -288,7 +282,7 @@ class _Interpreter:
         return self.let(f"and {self.kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
 
     def record(self) -> None:
-        """Write the records of an instance, but for lanes in which it changes nothing or is asleep."""
+        """Write the records of an instance, except in lanes in which it changes nothing or is asleep."""
         lanes, instance = self.lanes, self.field("a")
         plane = self.let(
             f"getelementptr {self.kind}, ptr %asleep, i64 {self.let(f'udiv i64 {instance}, {lanes.bits}')}"
@@ -311,7 +305,7 @@ class _Interpreter:
         self.do("store i64 -1, ptr %idle, align 8")
 
     def note(self) -> None:
-        """Note a step check that is hit, in the records of the instance before."""
+        """Note a step check that is hit, in the records written by the last RECORD."""
         lanes = self.let(f"and i64 {self.mask('c')}, {self.holds('d')}")
         start, end = self.let("load ptr, ptr %before, align 8"), self.let("load ptr, ptr %record, align 8")
         word, bit = self.field("a"), self.field("b")

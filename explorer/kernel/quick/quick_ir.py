@@ -1,7 +1,7 @@
 """The quick kernel of a program, as modules of LLVM IR: the functions of any kernel, around the interpreter.
 
-Where a kernel of the other kind has code for every instance and every check, this one has a table of instructions.
-So little of it is compiled, and most of that is the same for other programs. It is slower: see docs/engine.md.
+The optimised kernel has code for every instance and check; this one has a table of instructions. So little of it is
+compiled, and most of that is the same for all programs. It is slower: see docs/engine.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import DECLARED, declared, expand_driver
 from elrcheck.explorer.kernel.group_ir import ARGUMENTS
 from elrcheck.explorer.kernel.quick.instructions import Instructions, check_instructions, expand_instructions
-from elrcheck.explorer.kernel.quick.interpreter_ir import constant_bytes, interpreter
+from elrcheck.explorer.kernel.quick.interpreter_ir import Interpreter, constant_bytes
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.program import Program
 
@@ -22,9 +22,9 @@ EXPAND = "declare i64 @expand(ptr, i64, i64, ptr, ptr, ptr, ptr, ptr, i64)"
 
 
 def quick_modules(program: Program, layout: WordLayout, lanes: Lanes, search: list[str]) -> list[list[str]]:
-    """Return the parts of each module, without the declarations that all have.
+    """Return the parts of each module, without the declarations that all modules have.
 
-    search: the functions that do not depend on the program. NotInterpreted for a program that is too large.
+    search: the functions that do not depend on the program. Raise NotInterpreted if the program is too large.
     """
     steps, checks = expand_instructions(program, layout, lanes), check_instructions(program, layout, lanes)
     return [
@@ -37,7 +37,7 @@ def quick_modules(program: Program, layout: WordLayout, lanes: Lanes, search: li
             "@check.code = external constant i8",
             _check(program, layout, lanes, checks),
         ],
-        [DECLARED, interpreter(lanes)],
+        [DECLARED, Interpreter(lanes).text()],
         [
             INTERPRET,
             constant_bytes("expand.code", steps.code),

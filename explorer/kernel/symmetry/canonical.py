@@ -1,4 +1,4 @@
-"""The least image of a packed state under the renamings of a program, in numpy: to check the native one against."""
+"""The least image of a packed state under the renamings of a program, in numpy: an oracle for the native function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elrcheck.lang.lowering.program import LeafImage, Program, Symmetry
 
 
 class Canonical:
-    """Replaces states by their least images; without a symmetry, states stay as they are."""
+    """Replaces states by their least images; does nothing for a program without a symmetry."""
 
     def __init__(self, program: Program, layout: WordLayout) -> None:
         self.symmetry, self.layout = program.symmetry, layout
@@ -23,7 +23,7 @@ class Canonical:
         columns = self.layout.columns(rows)
         for swap in symmetry.path:
             columns = [self._column(image, columns) for image in symmetry.swaps[swap]]
-            packed = self._packed(columns, rows)
+            packed = self.layout.pack_columns(columns, len(rows))
             less = np.zeros(len(rows), np.bool_)
             for word in reversed(range(rows.shape[1])):
                 mine, theirs = packed[:, word], best[:, word]
@@ -46,9 +46,3 @@ class Canonical:
         for other, least in image.behind:
             there &= columns[other] >= least
         return np.where(there, moved, old)
-
-    def _packed(self, columns: list[Ints], like: Rows) -> Rows:
-        packed = np.zeros_like(like)
-        for slot, column in zip(self.layout.slots, columns, strict=True):
-            packed[:, slot.word] |= (column - slot.lo).astype(np.uint64) << np.uint64(slot.shift)
-        return packed

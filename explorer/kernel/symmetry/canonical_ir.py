@@ -107,9 +107,9 @@ def _swap(number: int, swap: tuple[LeafImage, ...], layout: WordLayout) -> str:
 
 
 def _member(lines: list[str], name: str, image: LeafImage, lo: int, layout: WordLayout) -> str:
-    """Add what a leaf with this least value becomes, which holds a member, or is the image of a constant.
+    """Emit the new value of a leaf that holds a member, or is the image of a constant; return its name.
 
-    Return it as it is stored.
+    lo: the least value of the leaf, which is subtracted where it is stored.
     """
     old, first = str(image.constant - lo), image.constant
     if image.source is not None:
@@ -132,7 +132,7 @@ def _member(lines: list[str], name: str, image: LeafImage, lo: int, layout: Word
 
 
 def _stored(lines: list[str], name: str, leaf: int, layout: WordLayout) -> str:
-    """Add the number that a leaf stores."""
+    """Emit the number that a leaf stores; return its name."""
     slot = layout.slots[leaf]
     lines.append(f"  %{name}.s = lshr i64 %w{slot.word}, {slot.shift}")
     lines.append(f"  %{name} = and i64 %{name}.s, {slot.mask}")

@@ -1,6 +1,6 @@
-"""Estimates the time of a search, well enough to start the largest first and to pack tasks.
+"""Estimates of the time of a search, with which the longest starts first and tasks are packed.
 
-A wrong estimate of its states (`BeforeSearch.states`) only costs time: no limit depends on it.
+A wrong estimate (`BeforeSearch.states`) only costs time: no limit depends on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STATES_PER_SECOND = 500_000
 
 
 def cost(states: float, large: int) -> float:
-    """Return the estimated seconds that one thread needs for this many states, at most until it reaches `large`."""
+    """Estimate the seconds that one thread needs for this many states, or to stop at `large` states."""
     return START_SECONDS + min(states, large) / STATES_PER_SECOND
 
 

@@ -1,12 +1,12 @@
 """Answers of complete searches, stored by a digest of the program and of the engine.
 
-After a change of the model, a configuration whose lowered program is the same is not searched again. The key
-of an answer is the program itself (`lang/lowering/program_digest.py`), never its
-source, so an answer cannot be stale. It has the counts of the transition system, and each property by a digest
-of its own: a search for some properties answers a later one for fewer.
+After a change of the model, a configuration whose lowered program is the same is not searched again. The key of an
+answer is a digest of the program itself (`lang/lowering/program_digest.py`), not of its source, so an answer cannot be
+stale. It has the counts of the transition system, and each property under a digest of its own: a search for some
+properties answers a later one for fewer.
 
-Only answers that do not depend on a limit are stored: those of complete searches, and of searches that ended
-with the level in which a property broke because the request was to stop there.
+Only answers that do not depend on a limit are stored: those of complete searches, and of searches with
+--stop-at-first that ended with the level of a violation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STOPPED = "--stop-at-first"
 
 
 class CheckAnswer(Record, frozen=True):
-    """A property: the smallest depth at which it was hit, None for never, and a trace if one was rebuilt."""
+    """A property: the smallest depth at which it was hit, None if it was not, and a trace if one was rebuilt."""
 
     depth: int | None = None
     trace: tuple[Row, ...] | None = None
@@ -59,7 +59,7 @@ class KeptSearch(Record, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """True if its numbers fit together."""
+        """True if its numbers are consistent."""
         depths = [check.depth for check in self.checks.values() if check.depth is not None]
         return (
             self.reason in (None, STOPPED)
@@ -98,8 +98,8 @@ class SearchLookup:
     def keep(self, answer: KeptSearch, checks: Sequence[CheckAnswer]) -> None:
         """Store an answer.
 
-        checks: in the order of the program's. What an earlier answer says of other properties stays, if both
-        have found the same states; the answer is then as old as that one.
+        checks: in the order of the program. Properties that only an earlier answer has stay in it if both have the
+        same counts; the answer then has the date of the earlier one.
         """
         mode: Mode = "complete" if answer.reason is None else "first"
         new, when = dict(zip(self.digest.checks, checks, strict=True)), None
@@ -114,12 +114,12 @@ class SearchLookup:
         self.store.put(self._key(mode), structs.replace(answer, checks=new), when)
 
     def refuse(self, entry: StoredAnswer[KeptSearch]) -> None:
-        """Take back an answer of which a trace could not be confirmed."""
+        """Refuse an answer with a trace that the plain model does not follow."""
         mode: Mode = "complete" if entry.value.reason is None else "first"
         self.store.refuse(self._key(mode), "has a trace that the model does not follow")
 
     def _covers(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
-        """Return True for an answer that covers all properties of the program."""
+        """Return whether there is an answer that covers all properties of the program."""
         return entry is not None and all(check in entry.value.checks for check in self.digest.checks)
 
     def _violated(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
@@ -136,11 +136,11 @@ class SearchLookup:
         return None
 
     def _key(self, mode: Mode) -> str:
-        """Return the key of all that the answer depends on, among it the properties that end the search."""
+        """Return the key: a digest of all that the answer depends on, including properties that end the search."""
         ending = self.digest.checks if mode == "first" else ()
         return digests.key(engine=digests.engine(), system=self.digest.system, mode=mode, ending=ending)
 
 
 def _better(new: CheckAnswer, old: CheckAnswer | None) -> CheckAnswer:
-    """Return, of two equal answers about a property, the one with a trace."""
+    """Return the new answer about a property, or the old one if only that has a trace to the same depth."""
     return old if old is not None and new.trace is None and old.depth == new.depth else new

@@ -1,1 +1,0 @@
-"""Answers of complete searches, kept for later ones."""
