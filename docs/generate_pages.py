@@ -14,6 +14,7 @@ from pathlib import Path
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.conformance import packaged
 from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
+from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.invariants.modules import load_checked_model
@@ -46,7 +47,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     """Yield each page with its text."""
     findings, releases = packaged_findings(), finding_table()
     yield DOCS / "findings.md", index_page(worst_first())
-    yield FINDINGS / "table.md", version_page(releases)
+    older = sorted({finding for finding, _ in of_older_model()}, key=lambda name: int(name.removeprefix("F-")))
+    yield FINDINGS / "table.md", version_page(releases, older)
     yield FINDINGS / "hunt.md", hunt_page(packaged_hunt())
     for finding in findings:
         recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]

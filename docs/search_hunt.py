@@ -1,11 +1,10 @@
 """Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
 
-Without names it searches what laboratory/evidence/hunted.json does not have yet, and writes the file after
-each configuration, so that a run that was stopped continues where it was. What the file says of another model,
-or with a repair that was not left out, is searched again. `python docs/generate_pages.py` makes
-docs/findings/hunt.md of it. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
-searched, with the repairs left out that the file names; what was found is printed and compared with the file,
-which stays as it is: exit 1 if they differ.
+Without names it searches what laboratory/evidence/hunted.json does not have yet, then what it has of an older model or
+without leaving out every repair, and writes the file after each configuration: a run that was stopped resumes. Until
+then an older result stays in the file. `python docs/generate_pages.py` writes docs/findings/hunt.md from it. With
+names, such as `reassign/crash@code_4_0` or `unregister/*`, it searches only these, leaves out the repairs that the file
+lists, prints the results and compares them with the file, which does not change: exit 1 if they differ.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import structs
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import Limits, Selection
@@ -116,17 +117,15 @@ def case_text(case: HuntedCase) -> str:
 
 
 def add_missing(bench: Bench) -> None:
-    """Search what the file does not have, then what it has not in full, and add each to the file."""
+    """Search what the file lacks, then what is incomplete or of an older model, and add each to the file."""
     digest = model_digest()
-    hunt = packaged_hunt() if FILE.exists() else Hunt("", digest, ())
     every = {short(case): case for case in hunted_cases()}
-    done = {one.name: one for one in hunt.cases if one.name in every and hunt.model == digest}
-    left = [name for name, case in every.items() if name not in done or not is_whole(done[name], case)]
-    for name in sorted(left, key=done.__contains__):
-        done[name] = attributed(every[name], bench.search_result, bench.last_steps)
+    done = {one.name: one for one in (packaged_hunt().cases if FILE.exists() else ()) if one.name in every}
+    current = {name for name, one in done.items() if one.model == digest and is_whole(one, every[name])}
+    for name in sorted(every.keys() - current, key=lambda name: (name in done, list(every).index(name))):
+        done[name] = structs.replace(attributed(every[name], bench.search_result, bench.last_steps), model=digest)
         print(case_text(done[name]), flush=True)
-        there = tuple(done[name] for name in every if name in done)
-        hunt = Hunt(datetime.now(UTC).date().isoformat(), digest, there)
+        hunt = Hunt(datetime.now(UTC).date().isoformat(), tuple(done[name] for name in every if name in done))
         write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
 
 
@@ -142,7 +141,7 @@ def repeat(names: Sequence[str], bench: Bench) -> int:
         old = stored.get(short(case))
         repeated = attributed(case, bench.search_result, bench.last_steps, old.left_out if old else None)
         print(case_text(repeated), flush=True)
-        if repeated != old:
+        if old is None or structs.replace(repeated, model=old.model) != old:
             differ.append(repeated.name)
     print(f"differ from the file: {', '.join(differ)}" if differ else "as in the file")
     return 1 if differ else 0

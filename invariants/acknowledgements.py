@@ -1,4 +1,4 @@
-"""Properties P-25, P-27 and P-35: acknowledgements, ISR expansions, and what the watermark waits for."""
+"""Properties P-25, P-27 and P-35: acknowledgements, ISR expansions, and the advance of the watermark."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def acked_now(c: Config, s: State, t: State, b: Replica, k: Offset) -> bool:
     waited = waits(s.broker[b], b, k) or len(s.broker[b].log) <= k
     entry = t.broker[b].log[k]
     written = entry.acks == Acks.ALL and entry.epoch == t.broker[b].view.leader_epoch
-    answered = answer_after(c, t.settings, t.broker[b], b, k) == ProduceAnswer.NONE
-    return waited and written and answered
+    acknowledged = answer_after(c, t.settings, t.broker[b], b, k) == ProduceAnswer.NONE
+    return waited and written and acknowledged
 
 
 @op
@@ -32,9 +32,9 @@ def replaced_since(s: State, leader: Replica, b: Replica) -> bool:
 
 @op
 def removed_since(c: Config, s: State, leader: Replica, b: Replica) -> bool:
-    """A reassignment may have removed b's replica, and perhaps added it again, unknown to the leader.
+    """A reassignment may have removed b's replica, and perhaps added it again, before the leader has read this.
 
-    Removing a replica takes it out of ISR and ELR and begins a leader epoch; b has read a record of it.
+    The removal of a replica removes it from ISR and ELR and bumps the leader epoch; b has read a record of that epoch.
     """
     return (
         c.reassignments > 0
@@ -45,10 +45,10 @@ def removed_since(c: Config, s: State, leader: Replica, b: Replica) -> bool:
 
 @op
 def stored_by(c: Config, s: State, leader: Replica, k: Offset) -> RSet:
-    """ISR members that hold the leader's record at offset k, or fetched past it and have lost it since:
+    """ISR members that have the leader's record at offset k, or have fetched past it and lost it since:
 
-    by losing data, or because a reassignment removed their replica and perhaps added it again. The leader
-    cannot know of that yet. A member that never fetched the record is not a copy, whatever happened to it.
+    by losing data, or because a reassignment removed their replica and perhaps added it again. The leader cannot know
+    this yet. A member that has never fetched the record does not count.
     """
     return frozenset(
         b
@@ -109,7 +109,7 @@ def proven_epoch(s: State, b: Replica) -> Epoch:
 
 @always("P-27")
 def ExpansionProof(c: Config, s: State, t: State) -> bool:
-    """A broker that joins the ISR has caught up, as the incarnation whose fetch proved it (KIP-903)."""
+    """A broker that joins the ISR has caught up, in the incarnation whose fetch proved it (KIP-903)."""
     return conj(
         complete=all(is_prefix(s.committed, s.broker[b].log) for b in joined(s, t) - s.lossy),
         same_incarnation=all(proven_epoch(s, b) == s.registration[b].epoch for b in joined(s, t)),
@@ -118,15 +118,15 @@ def ExpansionProof(c: Config, s: State, t: State) -> bool:
 
 @op
 def acknowledged_by_all(c: Config, s: State, leader: Replica, k: Offset) -> bool:
-    """Every member of the leader's ISR, proposed ones included, has reported to it that it has record k."""
+    """Every member of the leader's ISR, including proposed ones, has fetched past record k."""
     broker = s.broker[leader]
     proposed = broker.alter.isr if broker.alter.stage != Stage.IDLE else EMPTY
     return all(b == leader or fetched_past(s, leader, b, k) for b in broker.view.isr | proposed)
 
 
 @op
-def learnt_something(s: State, t: State, leader: Replica) -> bool:
-    """The step changes what the leader's watermark depends on: its log, its followers or its ISR."""
+def watermark_input_changes(s: State, t: State, leader: Replica) -> bool:
+    """The step changes an input of the leader's watermark: its log, its follower state or its ISR."""
     before = s.broker[leader]
     after = t.broker[leader]
     return before.log != after.log or before.peers != after.peers or before.view != after.view
@@ -136,13 +136,13 @@ def learnt_something(s: State, t: State, leader: Replica) -> bool:
 def WatermarkNotHeldBack(c: Config, s: State, t: State) -> bool:
     """With min ISR members a leader's watermark covers what its ISR has, whoever else is behind or down.
 
-    The definitions are of this property: it shares no operator with the rule that moves the watermark.
+    The property has its own definitions: it shares no operator with the rule that advances the watermark.
     """
     return conj(
         covers_what_the_isr_has=all(
             implies(
                 leads(t, b)
-                and learnt_something(s, t, b)
+                and watermark_input_changes(s, t, b)
                 and len(t.broker[b].view.isr) >= leader_min_isr(c, t.settings, t.broker[b], b),
                 all(
                     implies(acknowledged_by_all(c, t, b, k), t.broker[b].high_watermark > k)

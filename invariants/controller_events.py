@@ -1,8 +1,8 @@
 """Every event of the controller, applied to arbitrary partitions, registrations and settings.
 
-A `Controller` holds the data the controller decides from; an `AnyEvent` is one thing that happens to it, of
-any kind. `decided` hands it to the model's own `decide`; `possible` states what has to be so before the
-controller is asked. Brokers may run, lag or lie: their state is not modelled here.
+A `Controller` is the input of the controller's decisions; an `AnyEvent` is an event of any kind. `decided` passes it to
+the model's own `decide`; `possible` states the preconditions. Brokers may run, lag or lie: their state is not modelled
+here.
 
 The module is written in the modelling language, so that the proof (`elrcheck.kafka.controller_proof.prove_controller`)
 and plain Python read the same text. A test compares it with the actions of the model.
@@ -49,7 +49,7 @@ from elrcheck.model.state import BrokerEpoch, LogInfo, MinIsr, ReplicaList
 
 
 class EventKind(enum.Enum):
-    """The kinds of events that a partition meets at its controller."""
+    """The kinds of controller events that affect a partition."""
 
     FENCE = "fence"
     UNFENCE = "unfence"
@@ -82,7 +82,7 @@ class EventKind(enum.Enum):
 
 @record
 class AnyEvent:
-    """An event of any kind, with every field that one may carry; `USED` lists those that each kind reads.
+    """An event of any kind, with the fields of all kinds; `USED` lists those that each kind reads.
 
     broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
     brings_directory: it registers with the log directory recorded for its replica.
@@ -131,12 +131,12 @@ def distinct(replicas: ReplicaList) -> bool:
     return all(all(replicas[i] != replicas[k] for i in range(k)) for k in range(len(replicas)))
 
 
-# ---------------------------------------------------------------------------- what
+# ---------------------------------------------------------------------------- decisions
 
 
 @op
 def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
-    """The controller's decision on the event, whose fields make the record of its kind."""
+    """The controller's decision about the event, converted to the record of its kind."""
     if e.kind == EventKind.FENCE:
         return decide(c, s, FenceEvent(broker=e.broker))
     if e.kind == EventKind.UNFENCE:
@@ -191,16 +191,16 @@ def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
 
 @op
 def after(c: Config, s: Controller, e: AnyEvent) -> Controller:
-    """The situation after the event."""
+    """The controller after the event."""
     return decided(c, s, e).controller
 
 
-# ---------------------------------------------------------------------------- when
+# ---------------------------------------------------------------------------- preconditions
 
 
 @op
 def can_arrive(c: Config, s: Controller, e: AnyEvent) -> bool:
-    """The conditions of an event before the controller decides: who sends it, and what it may carry."""
+    """The preconditions of an event: its sender and its content."""
     r = s.registration[e.broker]
     if (
         e.kind == EventKind.FENCE
@@ -234,13 +234,13 @@ def can_arrive(c: Config, s: Controller, e: AnyEvent) -> bool:
 
 @op
 def may_register(c: Config, s: Controller, e: AnyEvent) -> bool:
-    """The session of the incarnation before is over."""
+    """The session of the previous incarnation has expired."""
     return s.registration[e.broker].fenced or c.register_before_fence
 
 
 @op
 def may_be_refused(e: AnyEvent) -> bool:
-    """A request that is refused is an event as well: nothing may change then."""
+    """A rejected request is an event, too: it must change nothing."""
     return (
         e.kind == EventKind.ALTER_PARTITION
         or e.kind == EventKind.ELECT_PREFERRED
@@ -254,7 +254,7 @@ def may_be_refused(e: AnyEvent) -> bool:
 
 @op
 def possible(c: Config, s: Controller, e: AnyEvent) -> bool:
-    """The event can happen, and the controller does what it asks for, unless a refusal counts."""
+    """The event can happen, and the controller accepts it, unless a rejection counts."""
     error = decided(c, s, e).error
     if e.kind == EventKind.DESIGNATE:
         return error != Error.UNSUPPORTED_VERSION

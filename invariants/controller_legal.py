@@ -1,8 +1,8 @@
-"""Legal situations: the assumptions that a proof of the controller makes before an event.
+"""Legal situations: the assumptions of a proof of the controller before an event.
 
-Each part is a separate predicate, so that a rule can check that an event preserves it. Some parts
-distinguish ELR on and off because of upgrades: a partition that lost its leader while ELR was off keeps
-its last ISR member, fenced, until an event changes the partition.
+Each part is a separate predicate, so that a rule can check that an event preserves it. Some parts distinguish ELR on
+and off because of upgrades: a partition that lost its leader while ELR was off retains its last ISR member, fenced,
+until an event changes the partition.
 """
 
 from __future__ import annotations

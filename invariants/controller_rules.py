@@ -25,6 +25,7 @@ from elrcheck.invariants.controller_legal import (
     settings_are_legal,
 )
 from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
+from elrcheck.model.change_record import unclean_election_allowed
 from elrcheck.model.choices import LastKnownLeader, LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
@@ -145,7 +146,7 @@ def LastKnownLegal(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool
 
 
 @op
-def unclean_is_permitted(c: Config, e: AnyEvent, leader: Replica | None) -> bool:
+def unclean_is_permitted(c: Config, s: Controller, e: AnyEvent, leader: Replica | None) -> bool:
     """The request or the topic's settings permit an election that may lose data."""
     if e.kind == EventKind.ELECT_UNCLEAN:
         return True
@@ -153,7 +154,7 @@ def unclean_is_permitted(c: Config, e: AnyEvent, leader: Replica | None) -> bool
         return leader == e.broker
     if e.kind == EventKind.ELECT_PREFERRED or e.kind == EventKind.BALANCE_PREFERRED or e.kind == EventKind.REASSIGN:
         return False
-    return c.unclean_leader_election_enable
+    return unclean_election_allowed(c, s.settings)
 
 
 @op
@@ -179,7 +180,7 @@ def LeaderAllowed(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     free = may_lead(c, t.registration) & frozenset(t.partition.replicas)
     from_isr = leader in asked_isr(s, e)
     from_elr = leader in eligible(s, e) and asked_isr(s, e) & free == EMPTY
-    uncleanly = unclean_is_permitted(c, e, leader) and eligible(s, e) & free == EMPTY
+    uncleanly = unclean_is_permitted(c, s, e, leader) and eligible(s, e) & free == EMPTY
     created = e.kind == EventKind.CREATE_PARTITION and leader in t.partition.isr
     return implies(elects(s, t), from_isr or from_elr or uncleanly or last_known_is_permitted(c, s, e, t) or created)
 
@@ -229,7 +230,7 @@ def NobodyAdded(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Only AlterPartition adds candidates, besides an unclean winner and one in a forced cancellation."""
     added = members(t.partition) - members(s.partition)
     alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
-    forced = c.unclean_leader_election_enable and len(added) <= 1 and added <= t.partition.isr
+    forced = unclean_election_allowed(c, s.settings) and len(added) <= 1 and added <= t.partition.isr
     if e.kind == EventKind.CREATE_PARTITION:
         return members(t.partition) <= active(c, s.registration)
     if e.kind == EventKind.ALTER_PARTITION:
@@ -310,7 +311,7 @@ def ReassignmentGate(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bo
     settled = is_reassigning(p) and e.kind != EventKind.REASSIGN
     ended = (removed or settled) and not is_reassigning(q)
     cancels = e.kind == EventKind.CANCEL_REASSIGNMENT
-    excepted = cancels and c.unclean_leader_election_enable and not c.cancel_gate
+    excepted = cancels and unclean_election_allowed(c, s.settings) and not c.cancel_gate
     new = e.kind == EventKind.CREATE_PARTITION
     granted = e.kind == EventKind.REASSIGN and p != q
     return conj(

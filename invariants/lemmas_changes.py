@@ -1,12 +1,11 @@
-"""Lemmas about what operators change while a partition is in use, and what the proof assumes of that.
+"""Lemmas about changes by operators during operation, and the assumptions of the proof about them.
 
-Min ISR in force may become less, and greater again. What is promised of committed records is then stored, one
-promise for each value (`model.broker.ghosts`). The lemmas here bound the number of promises.
+The effective min ISR may decrease and increase again. The state then stores the promises about committed records, one
+for each value (`model.broker.ghosts`). The lemmas here bound the number of promises.
 
-`ASSUMPTIONS` are the steps that a proof leaves out because the properties are false with them. Each is about
-one step, names the finding or scenario that shows the loss, and excludes nothing in a configuration without
-such changes. One that excluded more than it says would leave no obligation open, so that each names steps
-that it must allow.
+`ASSUMPTIONS` exclude steps from a proof with which the properties are false. Each is about one step, names the finding
+or scenario with the loss, and excludes nothing in a configuration without such changes. An assumption that excluded too
+much would leave no obligation open, so each names steps that it must allow.
 """
 
 from __future__ import annotations
@@ -254,7 +253,7 @@ ALLOWED = {
     SwitchedOnWithLeader: (SwitchedOn, SwitchedOff),
     ReadBeforeGrant: (GrantedEnough, GrantedLess),
 }
-"""Steps that each assumption must still allow, if the rules do: one that excludes more is found that way."""
+"""Steps that each assumption must still allow, if the rules do: this detects one that excludes too much."""
 ACTIONS = {
     **dict.fromkeys((RegistersCleanly, RegistersAmongOthers, RegistersWhileOn), ("Register",)),
     **dict.fromkeys((SwitchedOn, SwitchedOff), ("ChangeFeature",)),

@@ -16,7 +16,7 @@ from elrcheck.model.state import Log, Offset, State, Status, hosts, leads
 
 @lemma
 def LogEpochs(c: Config, s: State) -> bool:
-    """Epochs in a log are positive, do not decrease, and are known to a running owner's view."""
+    """Epochs in a log are positive, do not decrease, and do not exceed the view of its running broker."""
     return all(
         all(
             s.broker[b].log[k].epoch >= 1
@@ -101,7 +101,7 @@ def WatermarkCommitted(c: Config, s: State) -> bool:
 
 @lemma
 def AckedCommitted(c: Config, s: State) -> bool:
-    """Acknowledged records are committed, and none is remembered twice; so they are few (P-33, P-34)."""
+    """Acknowledged records are committed and stored once, so their number is bounded (P-33, P-34)."""
     return all(
         contains(s.committed, s.acked[k]) and all(s.acked[i] != s.acked[k] for i in range(k))
         for k in range(len(s.acked))
@@ -117,7 +117,7 @@ def acked(s: State, leader: Replica, f: Replica) -> Offset:
 
 @op
 def fresh(s: State, leader: Replica, f: Replica) -> bool:
-    """Leader's knowledge of f comes from f's registered incarnation."""
+    """The leader's state of f comes from f's registered incarnation."""
     peer = s.broker[leader].peers[f]
     return peer.log_end_offset is not None and peer.broker_epoch == s.registration[f].epoch
 

@@ -1,7 +1,7 @@
 """Lemmas about brokers that lose records, for P-8 and P-30: what survives fewer losses than min ISR.
 
-They speak of a history that no state of the model has, only the proof: which brokers have ever lost records,
-and who backed the newest committed record. `seen_at_first` and `seen_after` define it from the states alone.
+They refer to a history that only the proof has, no state of the model: the brokers that have ever lost records, and
+those that backed the newest committed record. `seen_at_first` and `seen_after` define it from the states alone.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from elrcheck.invariants.operations import losses
 from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.induction import RunHistory
 from elrcheck.lang.runtime import EMPTY, implies, op, record
+from elrcheck.model.absent import initial_replicas
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replicas import RSet
-from elrcheck.model.state import State, initial_replicas, leads
+from elrcheck.model.state import State, leads
 
 
 @record
@@ -89,9 +90,9 @@ def LostCovers(c: Config, s: State, seen: LossHistory) -> bool:
 
 @op
 def BackersHold(c: Config, s: State, seen: LossHistory) -> bool:
-    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all.
+    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold all committed records.
 
-    They are no fewer than any promise says that was made of it (P-30), also where min ISR has changed since.
+    They are no fewer than any promise about it requires (P-30), even if min ISR has changed since.
     """
     return (
         (
@@ -179,6 +180,6 @@ def BackedCommit(c: Config, s: State, seen: LossHistory) -> bool:
 
 
 POSSIBLE = (CrashWithoutLoss, CrashWithLoss, BackedCommit)
-"""Steps and states that no lemma, history or condition may exclude; P-8 would say nothing without them."""
+"""Steps and states that no lemma, history or condition may exclude; without them P-8 would be vacuous."""
 ACTIONS = {CrashWithoutLoss: ("Crash",), CrashWithLoss: ("Crash",)}
 """The actions that take these steps."""

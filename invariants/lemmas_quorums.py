@@ -32,7 +32,7 @@ from elrcheck.model.state import Offset, Stage, State, Status, leads
 
 @op
 def may_commit(c: Config, s: State, leader: Replica) -> bool:
-    """l may advance its watermark, now or after it learns which proposal was granted."""
+    """The leader may advance its watermark, now or after the response to a granted proposal."""
     return leads(s, leader) and (
         takes_for_enough(c, s, leader, s.broker[leader].view.isr)
         or (granted(s, leader) and takes_for_enough(c, s, leader, s.broker[leader].alter.isr))
@@ -41,7 +41,7 @@ def may_commit(c: Config, s: State, leader: Replica) -> bool:
 
 @op
 def quorum(c: Config, s: State, leader: Replica) -> RSet:
-    """The smallest quorum leader may use: a refused proposal is dropped, a granted one takes effect."""
+    """The smallest quorum that leader may use: it drops a rejected proposal, and a granted one takes effect."""
     x = s.broker[leader].alter
     if x.stage == Stage.ANSWERED and x.error == Error.INELIGIBLE_REPLICA:
         return s.broker[leader].view.isr
@@ -67,7 +67,7 @@ def frozen(c: Config, s: State, leader: Replica) -> RSet:
 
 @op
 def ceiling(c: Config, s: State, leader: Replica) -> Offset:
-    """The upper bound of what l can commit; meaningful only if some member is frozen."""
+    """The upper bound of what the leader can commit; meaningful only if some member is frozen."""
     return min((acked(s, leader, f) for f in frozen(c, s, leader)), default=c.log_slots)
 
 

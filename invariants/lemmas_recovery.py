@@ -1,8 +1,8 @@
-"""Unclean elections and recoveries: lemmas about a running one, and what the proof may assume of a winner.
+"""Unclean elections and recoveries: lemmas about a running one, and the assumptions of a proof about a winner.
 
-Whoever is elected from neither ISR nor ELR may lack committed records, and no rule of the controller can
-tell: the properties of data are false then. An assumption on the step says what the winner must hold for them
-to be true. A proof uses one only where it is asked to, and its report says so.
+A replica elected from neither ISR nor ELR may lack committed records, and no rule of the controller can detect this:
+the properties of data are then false. An assumption about the step states what the winner must have for them to be
+true. A proof uses one only on request, and its report says so.
 """
 
 from __future__ import annotations

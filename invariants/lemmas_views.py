@@ -1,4 +1,4 @@
-"""Lemmas about processes, the controller's record, views of it, and AlterPartition in flight."""
+"""Lemmas about processes, the controller's record, brokers' views of it, and AlterPartition in flight."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def enough(c: Config, s: State, isr: RSet) -> bool:
 
 @op
 def takes_for_enough(c: Config, s: State, leader: Replica, isr: RSet) -> bool:
-    """An ISR has min ISR members by the value that the leader has read, which may be an old one."""
+    """An ISR has min ISR members according to the value that the leader has read, which may be stale."""
     return len(isr) >= leader_min_isr(c, s.settings, s.broker[leader], leader)
 
 
@@ -337,7 +337,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
 
 @lemma
 def ShutdownKnown(c: Config, s: State) -> bool:
-    """Whoever has read that a broker is shutting down does not take it for the leader (KIP-841)."""
+    """A broker that has read that another one is shutting down does not follow it (KIP-841)."""
     return all(
         implies(
             s.registration[b].in_controlled_shutdown,
@@ -356,7 +356,7 @@ def ShutdownKnown(c: Config, s: State) -> bool:
 
 @op
 def under_way(s: State, leader: Replica) -> bool:
-    """l's request or its response is in flight; the response may be lost and the request retried."""
+    """The leader's request or its response is in flight; the response may be lost and the request retried."""
     x = s.broker[leader].alter
     return (x.stage == Stage.SENT or x.stage == Stage.ANSWERED) and x.overtaken == 0
 

@@ -1,14 +1,14 @@
 """Properties V-1 to V-11: what eventually happens on every fair behaviour.
 
-Each property has a premise (a state in which something waits) and a conclusion (the wait is over), and
-claims that every wait ends on every fair behaviour. `elrcheck.lang.fairness` defines fairness.
+Each property has a premise (a state with a wait) and a conclusion (the wait is over), and claims that every wait ends
+on every fair behaviour. `elrcheck.lang.fairness` defines fairness.
 
-What nothing forces to happen: crashes, fencings of live brokers, orderly stops, lost answers, ISR shrinks, writes by
-producers and requests of operators. Source: the list in docs/semantics.md, from Vanlightly's KIP-966 specification.
+No fairness: crashes, fencings of live brokers, clean stops, lost responses, ISR shrinks, writes by producers and
+requests of operators. Source: the list in docs/semantics.md, from Vanlightly's KIP-966 specification.
 
-Disturbances are budgeted, so every behaviour has finitely many crashes, fencings, losses of an ISR
-member, writes and operator requests; the properties are about what follows the last of them.
-A wait also ends when its reason disappears: a leader that steps down need not answer with success.
+Disturbances are budgeted, so every behaviour has finitely many crashes, fencings, losses of an ISR member, writes and
+operator requests; the properties are about the time after the last of them. A wait also ends when its reason
+disappears: a leader that steps down need not respond with success.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ def leaving(s: State, b: Replica) -> bool:
 
 @op
 def present(s: State, b: Replica) -> bool:
-    """b runs, can use its replica and is not in controlled shutdown."""
-    return runs(s, b) and not leaving(s, b) and hosts(s.broker[b])
+    """b runs, is registered, can use its replica and is not in controlled shutdown."""
+    return runs(s, b) and s.registration[b].registered and not leaving(s, b) and hosts(s.broker[b])
 
 
 @op
 def away(s: State, b: Replica) -> bool:
-    """b is down, and an operator has unregistered it: it may stay away for ever."""
-    return s.broker[b].status == Status.OFFLINE and not s.registration[b].registered
+    """An operator has unregistered b, and it does not start: it may stay unregistered forever."""
+    return s.broker[b].status != Status.STARTING and not s.registration[b].registered
 
 
 @op
 def gone(s: State, b: Replica) -> bool:
-    """b's replica may never come back: b is away, or the log directory has failed, which b runs without."""
+    """b's replica may never come back: b is away, or runs without the failed log directory."""
     return away(s, b) or not hosts(s.broker[b])
 
 
@@ -61,7 +61,7 @@ def missing(s: State) -> bool:
 
 @op
 def served(s: State) -> bool:
-    """The partition has a running leader; a leader that is down serves no client (F-1)."""
+    """The leader of the partition runs; a leader that is down serves no client (F-1)."""
     leader = s.partition.leader
     return s.broker[leader].status == Status.RUNNING if leader is not None else False
 
@@ -84,9 +84,9 @@ def owes_answers(s: State, b: Replica) -> bool:
 
 @op
 def advances(s: State, b: Replica) -> bool:
-    """b leads, in its own view as well, and the ISR has min ISR members.
+    """b leads, also in its own view, and the ISR has min ISR members.
 
-    None of them is gone: a leader drops such a member in time (maybeShrinkIsr), which is a budget here.
+    None of them is gone: a leader removes such a member after a while (maybeShrinkIsr), which is budgeted here.
     """
     topic = s.settings.topic_min_isr
     required = topic if topic is not None else s.settings.cluster_min_isr
@@ -102,9 +102,8 @@ def advances(s: State, b: Replica) -> bool:
 def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
     """A broker that starts, or runs while fenced, is eventually running and unfenced.
 
-    Source: Vanlightly's KIP-966 specification, BrokerLifecycleManager. A broker in controlled shutdown
-    waits for nothing: its process is about to end. One that dies while it starts, and is unregistered, may
-    stay away.
+    Source: Vanlightly's KIP-966 specification, BrokerLifecycleManager. A broker in controlled shutdown waits for
+    nothing: its process will end. An unregistered broker that dies during its start, or runs, may stay unregistered.
     """
     starting = s.broker[b].status == Status.STARTING
     outside = starting or (runs(s, b) and s.registration[b].fenced)
@@ -117,8 +116,8 @@ def RestartEnds(c: Config, s: State, b: Replica) -> LeadsTo:
 def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
     """A broker's view of the partition eventually equals the controller's record.
 
-    Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR matters only to the
-    leader; no other broker reads it. An unregistered broker that is down learns nothing.
+    Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR matters only to the leader; no other
+    broker reads it. An unregistered broker that is down reads nothing.
     """
     over = has_newest(s, b) or away(s, b)
     return LeadsTo(premise=not over, conclusion=over)
@@ -129,7 +128,7 @@ def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-3")
 def ProposalIsResolved(c: Config, s: State, b: Replica) -> LeadsTo:
-    """An AlterPartition in flight is eventually answered, or superseded by metadata.
+    """An AlterPartition in flight eventually gets a response, or newer metadata supersedes it.
 
     Source: Vanlightly's KIP-966 specification, Partition.submitAlterPartition, KAFKA-12751.
     """
@@ -139,13 +138,12 @@ def ProposalIsResolved(c: Config, s: State, b: Replica) -> LeadsTo:
 
 @leads_to("V-4")
 def WriteIsAnswered(c: Config, s: State, b: Replica) -> LeadsTo:
-    """A record written with acks=all is eventually acknowledged or refused by the leader that appended it.
+    """The leader that appended a record with acks=all eventually acknowledges or rejects it.
 
-    Source: Vanlightly's KIP-966 specification, DelayedProduce. It is acknowledged when the watermark
-    passes it, and refused when that leader steps down or dies. Writes are finite, so a leader that
-    owes answers again and again owes the same ones. The producer's timeout is not modelled. While a
-    broker is in controlled shutdown the ISR may be too small; that broker is about to restart. It may be
-    too small for ever while a replica is gone.
+    Source: Vanlightly's KIP-966 specification, DelayedProduce. It acknowledges the record when the watermark passes it,
+    and rejects it when it steps down or dies. Writes are finite, so a leader that owes responses again and again owes
+    the same ones. The producer's timeout is not modelled. While a broker is in controlled shutdown, the ISR may be too
+    small; that broker will restart. It may be too small forever while a replica is gone.
     """
     owes = owes_answers(s, b)
     excused = missing(s) or any(leaving(s, other) for other in c.brokers)
@@ -183,9 +181,9 @@ def ReassignmentEnds(c: Config, s: State) -> LeadsTo:
 def EligibleReplicaEndsLeaderlessness(c: Config, s: State, b: Replica) -> LeadsTo:
     """When an ELR member returns after a clean stop, or was never down, the partition gets a leader.
 
-    Source: KIP-966. A member that is registered and still in the ELR has not lost any data. The wait
-    ends without a leader only if b goes down again or the feature is switched off. An ISR member whose
-    replica is gone comes before the ELR, and waits for an operator.
+    Source: KIP-966. A member that is registered and still in the ELR has not lost any data. The wait ends without a
+    leader only if b goes down again or an operator disables the feature. An ISR member whose replica is gone precedes
+    the ELR, and requires an operator.
     """
     p = s.partition
     back = present(s, b) and s.settings.elr_enabled
@@ -198,10 +196,10 @@ def EligibleReplicaEndsLeaderlessness(c: Config, s: State, b: Replica) -> LeadsT
 def LastKnownReplicasEndLeaderlessness(c: Config, s: State) -> LeadsTo:
     """When ISR and ELR are empty and the whole LastKnownELR is back, the partition gets a leader.
 
-    Source: KIP-966, unclean.recovery.strategy Balanced. With None it waits for an operator, by design.
-    If the LastKnownELR is empty too (F-26), it must be enough that all replicas are back. ELR members that
-    were unregistered, and may stay away for ever, count as none (F-21). The wait ends
-    without a leader only if one of them goes down again or the feature is switched off.
+    Source: KIP-966, unclean.recovery.strategy Balanced. With None it waits for an operator, by design. If LastKnownELR
+    is empty, too (F-26), the return of all replicas must suffice. Unregistered ELR members, which may stay away
+    forever, do not count (F-21). The wait ends without a leader only if one of them goes down again or an operator
+    disables the feature.
     """
     p = s.partition
     last_known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
@@ -242,9 +240,9 @@ def ReplicaRejoinsIsr(c: Config, s: State, b: Replica) -> LeadsTo:
 def DowngradeKeepsLeader(c: Config, s: State) -> LeadsTo:
     """While ELR is off and all replicas are present, the partition gets a leader.
 
-    Source: the documentation of ELR ("Downgrades are safe to perform"); before ELR an ISR is never empty, so
-    the return of its last member is enough. The wait ends without a leader only if a replica goes down again
-    or the feature is switched on.
+    Source: the documentation of ELR ("Downgrades are safe to perform"); before ELR an ISR is never empty, so the return
+    of its last member suffices. The wait ends without a leader only if a replica goes down again or an operator enables
+    the feature.
     """
     back = all(present(s, b) for b in frozenset(s.partition.replicas)) and not s.settings.elr_enabled
     return LeadsTo(premise=s.partition.leader is None and back, conclusion=served(s) or not back)

@@ -1,6 +1,6 @@
-"""Safety properties of ISR and ELR, P-10 to P-14 and P-17 to P-20: who is a member, who may lead.
+"""Safety properties of ISR and ELR, P-10 to P-14 and P-17 to P-20: membership and leadership.
 
-The states before and after a step say what it is, not the rules that made it.
+The states before and after a step identify it, without the rules of the model.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.change_record import unclean_election_allowed
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
@@ -56,7 +57,7 @@ def registered_anew(s: State, t: State, b: Replica) -> bool:
 
 @op
 def uncleanly(s: State, b: Replica) -> bool:
-    """b presents no proof that its registered incarnation shut down cleanly and with all its data."""
+    """b has no proof that its registered incarnation shut down cleanly and with all its data."""
     broker = s.broker[b]
     lost = broker.log_dir != LogDir.PRESENT and broker.log_dir != LogDir.MOVED
     return lost or broker.clean_file != s.registration[b].epoch
@@ -97,20 +98,20 @@ def proposed_now(c: Config, s: State, t: State) -> RSet:
 def chosen_uncleanly(c: Config, s: State, t: State) -> bool:
     """The partition gets a leader by an unclean election, which marks it RECOVERING.
 
-    An operator asks for one only where there is no leader. One that is configured is part of the very record
-    that takes the last leader away (generateLeaderAndIsrUpdates, PartitionChangeBuilder.electAnyLeader).
+    An operator requests one only without a leader. A configured one is in the same record that removes the last leader
+    (generateLeaderAndIsrUpdates, PartitionChangeBuilder.electAnyLeader).
     """
     marked = t.partition.recovery == Recovery.RECOVERING and t.partition.elr == EMPTY
     alone = len(t.partition.isr) == 1 and t.partition.leader in t.partition.isr
     led = s.partition.leader is not None and s.partition.leader in may_lead(c, t.registration)
-    return marked and alone and (s.partition.leader is None or (c.unclean_leader_election_enable and not led))
+    return marked and alone and (s.partition.leader is None or (unclean_election_allowed(c, s.settings) and not led))
 
 
 @always("P-14")
 def UncleanBrokerExcluded(c: Config, s: State, t: State) -> bool:
     """After an unclean registration a broker is not a candidate until AlterPartition adds it again.
 
-    An unclean election, which must be requested or configured, may also bring it back (P-28).
+    An unclean election, which an operator must request or configure, may also bring it back (P-28).
     """
     return conj(
         removed_at_registration=all(
@@ -134,7 +135,7 @@ def LeaderInIsr(c: Config, s: State) -> bool:
 
 @op
 def offline(c: Config, s: State) -> RSet:
-    """Brokers whose log directory is offline, as far as the controller knows: they cannot be elected."""
+    """Brokers whose log directory is offline at the controller, so that they are not electable."""
     return frozenset(b for b in c.brokers if not has_online_directory(s.registration[b]))
 
 
@@ -142,7 +143,7 @@ def offline(c: Config, s: State) -> RSet:
 def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
     """With ELR on, the partition is leaderless exactly when the ISR is empty.
 
-    A member whose log directory is offline, as far as the controller knows, cannot lead and does not count.
+    A member whose log directory is offline at the controller cannot lead and does not count.
     """
     return conj(
         leaderless_iff_empty=implies(
@@ -158,7 +159,7 @@ def LeaderlessIffIsrEmpty(c: Config, s: State) -> bool:
 
 @always("P-19")
 def IsrMembersActive(c: Config, s: State) -> bool:
-    """ISR members are unfenced; with ELR off, the last one may stay without a leader (KIP-841)."""
+    """ISR members are unfenced; with ELR off, the last one may stay in a leaderless partition (KIP-841)."""
     return conj(
         isr_active=s.partition.isr <= active(c, s.registration)
         or (not s.settings.elr_enabled and s.partition.leader is None and len(s.partition.isr) == 1)
@@ -169,7 +170,7 @@ def IsrMembersActive(c: Config, s: State) -> bool:
 def NoNeedlessStall(c: Config, s: State) -> bool:
     """No partition is leaderless while an eligible replica is active.
 
-    An ISR member, even one whose log directory is offline, keeps the ELR from being asked.
+    An ISR member, even one whose log directory is offline, prevents an election from the ELR.
     """
     return conj(
         elected_from_elr=implies(

@@ -1,16 +1,17 @@
-"""Properties of quorums under operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31, P-36, P-37.
+"""Properties of quorums during operation: P-9, P-15, P-16, P-24, P-26, P-28 to P-31, P-36, P-37.
 
-A statement about everything since some moment ("armed") is written as a property of steps: a restriction
-on every step needs no memory of the past. The statements follow `docs/semantics.md`, section D.
+A statement about the time since some event ("armed") is a property of steps: a restriction of every step needs no
+history. The statements follow `docs/semantics.md`, section D.
 """
 
 from __future__ import annotations
 
 from elrcheck.invariants.membership import granted_now, proposed_now, registered_anew, sender_died, uncleanly
-from elrcheck.invariants.properties import eligible, holds_at, kept_by_replica
+from elrcheck.invariants.properties import eligible, holds_at, stored_on_replica
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.model.broker.ghosts import min_isr_may_vary
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.change_record import unclean_election_allowed
 from elrcheck.model.choices import LklStorage, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
@@ -18,7 +19,7 @@ from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import active
 from elrcheck.model.state import InfoStage, LogDir, LogInfo, Offset, Partition, Recovery, State, Status, hosts
 
-# ---------------------------------------------------------------------------- what a step is
+# ---------------------------------------------------------------------------- kinds of steps
 
 
 @op
@@ -37,7 +38,7 @@ def elected_outside(c: Config, s: State, t: State) -> bool:
 
 @op
 def operated(s: State, t: State) -> bool:
-    """An operator changed what the quorum depends on: settings, replicas or registered brokers."""
+    """An operator changed the basis of the quorum: settings, replicas or registered brokers."""
     return (
         s.settings != t.settings
         or frozenset(s.partition.replicas) != frozenset(t.partition.replicas)
@@ -52,7 +53,7 @@ def min_isr_of(s: State) -> int:
 
 @op
 def moving(p: Partition) -> bool:
-    """A reassignment is under way."""
+    """A reassignment is in progress."""
     return p.adding | p.removing != EMPTY
 
 
@@ -63,8 +64,8 @@ def moving(p: Partition) -> bool:
 def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     """Once ISR and ELR have min ISR members together, only an unclean registration removes one.
 
-    So does one without the directory in which the controller believes the replica. An unclean election,
-    or an operator who changes min ISR, replicas or the feature, starts afresh.
+    So does one without the recorded directory of the replica. An unclean election, or an operator's change of min ISR,
+    replicas or the feature, resets the quorum.
     """
     before = s.partition.isr | s.partition.elr
     after = t.partition.isr | t.partition.elr
@@ -93,7 +94,7 @@ def LastKnownElrDisjoint(c: Config, s: State) -> bool:
 def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
     """Once ISR, ELR and LastKnownELR have min ISR members together, they keep them for a recovery.
 
-    That includes an unclean election: LastKnownELR is emptied when the ISR reaches min ISR, and then only.
+    That includes an unclean election: only an ISR that reaches min ISR empties LastKnownELR.
     """
     before = s.partition.isr | s.partition.elr | s.partition.last_known_elr
     after = t.partition.isr | t.partition.elr | t.partition.last_known_elr
@@ -110,7 +111,7 @@ def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
 def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
     """A running broker's view of the partition may be stale but never goes back.
 
-    A client that reads the ISR from a broker can rely on no more (the discarded stale-ISR proposal).
+    A client that reads the ISR from a broker cannot rely on more (the discarded stale-ISR proposal).
     """
     return conj(
         never_older=all(
@@ -127,7 +128,7 @@ def ObserverMonotonic(c: Config, s: State, t: State) -> bool:
 
 @op
 def shutdown_granted(s: State, t: State, b: Replica) -> bool:
-    """The step grants the controlled shutdown of b, which is alive; fencing a live broker is counted."""
+    """The step grants the controlled shutdown of b, which is alive; it is not a budgeted fencing."""
     before = s.registration[b]
     fenced_now = not before.fenced and t.registration[b].fenced
     alive = s.broker[b].status == Status.RUNNING and t.broker[b].status == Status.RUNNING
@@ -138,7 +139,7 @@ def shutdown_granted(s: State, t: State, b: Replica) -> bool:
 def ShutdownGrantedInTime(c: Config, s: State, t: State) -> bool:
     """When a controlled shutdown is granted, no active broker needs the broker any more (KIP-841).
 
-    The broker leads nothing, and no active broker takes it for the leader, so its stop interrupts no client.
+    The broker leads no partition, and no active broker follows it, so its stop interrupts no client.
     """
     return conj(
         leads_nothing=all(implies(shutdown_granted(s, t, b), t.partition.leader != b) for b in c.brokers),
@@ -167,8 +168,8 @@ def counted_on(c: Config, s: State, b: Replica) -> bool:
 def TruncationSafety(c: Config, s: State, t: State) -> bool:
     """A follower in the current leader epoch, or a candidate, never truncates a committed record.
 
-    Data lost in a crash or with its directory does not count, nor does data deleted with a replica that a
-    reassignment has removed.
+    Data lost in a crash or with its directory does not count, nor does data of a replica that a reassignment has
+    removed.
     """
     return conj(
         keeps_committed=all(
@@ -204,7 +205,7 @@ def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
 
 @op
 def last_known(c: Config, p: Partition) -> RSet:
-    """The last known leader, wherever the version keeps it; at most one broker."""
+    """The last known leader, in the field where the version stores it; at most one broker."""
     if c.lkl_storage == LklStorage.OVERLOAD:
         return p.last_known_elr
     return frozenset(b for b in c.brokers if p.last_known_leader == b)
@@ -212,7 +213,7 @@ def last_known(c: Config, p: Partition) -> RSet:
 
 @op
 def led_last(c: Config, p: Partition) -> RSet:
-    """The replicas that led until now; the KIP's own field may take the last member of a leaderless ISR."""
+    """The replicas that led until now; the KIP's field may contain the last member of a leaderless ISR."""
     if p.leader is None:
         return p.isr if c.lkl_storage == LklStorage.SEPARATE else EMPTY
     return frozenset(b for b in c.brokers if p.leader == b)
@@ -223,7 +224,7 @@ def LastKnownLeaderLed(c: Config, s: State, t: State) -> bool:
     """The last known leader led until the partition lost its leader, and is forgotten with the next one.
 
     Only an election that may lose data elects it (KIP-966, "Last-leader" election; PartitionChangeBuilder.
-    maybeUpdateLastKnownLeader): no request for the preferred leader does.
+    maybeUpdateLastKnownLeader), not a preferred leader election.
     """
     stored = last_known(c, t.partition)
     return conj(
@@ -235,7 +236,7 @@ def LastKnownLeaderLed(c: Config, s: State, t: State) -> bool:
 
 @op
 def at_least_as_long(winner: LogInfo, other: LogInfo) -> bool:
-    """KIP-966: "the highest leader epoch plus the longest log end offset" wins; stated here on its own."""
+    """KIP-966: "the highest leader epoch plus the longest log end offset" wins; independent of the rule."""
     if winner.last_epoch != other.last_epoch:
         return winner.last_epoch > other.last_epoch
     return winner.log_end_offset >= other.log_end_offset
@@ -249,7 +250,7 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
         s.recovery.strategy == RecoveryStrategy.BALANCED
         and elected_outside(c, s, t)
         and s.spent.unclean_elections == t.spent.unclean_elections
-        and not c.unclean_leader_election_enable
+        and not unclean_election_allowed(c, s.settings)
     )
     return conj(
         all_answered=implies(
@@ -275,9 +276,9 @@ def RecoveryChoosesLongest(c: Config, s: State, t: State) -> bool:
 
 @op
 def sure_copies(c: Config, s: State, candidates: RSet, k: Offset) -> int:
-    """Replicas among the candidates that have the committed record at offset k.
+    """The number of candidates that are replicas and have the committed record at offset k.
 
-    One that lost its log counts until it registers: the controller cannot know of the loss yet.
+    One that has lost its log counts until it registers: the controller cannot know about the loss yet.
     """
     listed = frozenset(s.partition.replicas) & candidates
     return sum(1 for b in listed if b in s.lossy or holds_at(s.broker[b].log, s.committed, k))
@@ -287,8 +288,8 @@ def sure_copies(c: Config, s: State, candidates: RSet, k: Offset) -> int:
 def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
     """The end of a reassignment leaves each committed record on min ISR replicas that may be elected.
 
-    It may have been on fewer before, with the members that an AlterPartition adds in the same step. A request
-    that removes no replica calls a reassignment off and is not an end. The end adds no broker to the ISR either.
+    It may have been on fewer before, including the members that an AlterPartition adds in the same step. A request
+    that removes no replica cancels a reassignment and is not an end. The end adds no broker to the ISR either.
     """
     same_replicas = frozenset(s.partition.replicas) == frozenset(t.partition.replicas)
     called_off = same_replicas and s.partition.isr == t.partition.isr
@@ -304,7 +305,8 @@ def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
             ),
         ),
         nobody_added=implies(
-            ends and not c.unclean_leader_election_enable and not alters(c, s, t), t.partition.isr <= s.partition.isr
+            ends and not unclean_election_allowed(c, s.settings) and not alters(c, s, t),
+            t.partition.isr <= s.partition.isr,
         ),
     )
 
@@ -325,9 +327,10 @@ def promised_to_survive(c: Config, s: State, k: Offset, lost: int) -> bool:
 
 @op
 def may_elect_uncleanly(c: Config, s: State) -> bool:
-    """A setting, a strategy or an operator asks for a leader at the price of data."""
+    """A setting, a strategy or an operator has allowed an election that may lose data."""
     return (
         c.unclean_leader_election_enable
+        or s.spent.unclean_changes > 0
         or s.spent.unclean_elections > 0
         or c.unclean_recovery_strategy == RecoveryStrategy.AGGRESSIVE
     )
@@ -335,7 +338,7 @@ def may_elect_uncleanly(c: Config, s: State) -> bool:
 
 @op
 def losses(s: State) -> int:
-    """The number of times that a broker may have lost records so far: in a crash, or with a log directory."""
+    """The number of events that may have cost a broker records so far: crashes, and lost log directories."""
     return s.spent.crashes + s.spent.directory_failures + s.spent.directory_losses
 
 
@@ -343,12 +346,14 @@ def losses(s: State) -> int:
 def Tolerance(c: Config, s: State) -> bool:
     """A record committed under min ISR m survives m - 1 losses, even if min ISR is raised later.
 
-    Lowering min ISR, removing replicas and switching ELR off promise less from then on (`Promise`). Nothing
-    is promised where the configuration or an operator asks for unclean elections; no version is exempt.
+    Lowering min ISR, removing replicas and disabling ELR promise less from then on (`Promise`). There is no promise if
+    the configuration or an operator allows unclean elections; no version is exempt.
     """
     return conj(
         survives=all(
-            implies(not may_elect_uncleanly(c, s) and promised_to_survive(c, s, k, losses(s)), kept_by_replica(c, s, k))
+            implies(
+                not may_elect_uncleanly(c, s) and promised_to_survive(c, s, k, losses(s)), stored_on_replica(c, s, k)
+            )
             for k in range(len(s.committed))
         )
     )

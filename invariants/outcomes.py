@@ -1,14 +1,13 @@
-"""The questions of `elrcheck risk`: is an acknowledged record lost, does the partition stay leaderless.
+"""The outcomes that `elrcheck risk` searches for: an acknowledged record is lost, or the partition stays leaderless.
 
-These are questions about what users lose, in terms of the properties in `properties` and `liveness`; the KIP
-promises none of this, so no suite expects it to hold. LOSS-1 is the question for acks=all: P-6 and P-8
-together. LOSS-2 is that for acks=1, of which no P-* speaks.
+They concern users, in terms of the operators in `properties` and `liveness`; the KIP does not promise them, so no suite
+expects them to hold. LOSS-1 is about acks=all: P-6 and P-8 together. LOSS-2 is about acks=1, which no P-* covers.
 """
 
 from __future__ import annotations
 
 from elrcheck.invariants.liveness import away, present
-from elrcheck.invariants.properties import kept_by_replica, leads_now
+from elrcheck.invariants.properties import leads_now, stored_on_replica
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
@@ -23,11 +22,11 @@ from elrcheck.model.state import Acks, Broker, Directory, State
 def CommittedRecordKept(c: Config, s: State) -> bool:
     """Every record that consumers could read, or that was acknowledged with acks=all, is still there.
 
-    It is lost if no replica has it, or if the broker that leads lacks it: its followers truncate to it.
+    It is lost if no replica has it, or if the leader lacks it: the followers then truncate it.
     """
     return conj(
         leader_has_it=all(is_prefix(s.committed, s.broker[b].log) for b in c.brokers if leads_now(s, b)),
-        some_replica_has_it=all(kept_by_replica(c, s, k) for k in range(len(s.committed))),
+        some_replica_has_it=all(stored_on_replica(c, s, k) for k in range(len(s.committed))),
     )
 
 
@@ -62,15 +61,15 @@ def back(s: State, b: Replica) -> bool:
 def LeaderOnceAllAreBack(c: Config, s: State) -> bool:
     """A partition whose replicas are all back has a leader, or gets one by the periodic unclean election.
 
-    Without recovery manager nothing but an operator gives it one any more. A replica whose broker was
-    unregistered may stay away for ever, and is not waited for, unless it may be the one with all records: a
-    member of the ISR, or of those that were known last (as in V-8).
+    Without a recovery manager only an operator can elect one afterwards. A replica on an unregistered broker may stay
+    away forever and does not count, unless it may be the only complete one: a member of the ISR or of LastKnownELR (as
+    in V-8).
     """
     p = s.partition
     last_known = p.last_known_elr if p.last_known_elr != EMPTY else frozenset(p.replicas)
     others = all(back(s, b) or (away(s, b) and b not in p.isr) for b in p.replicas)
-    everybody = others and all(back(s, b) for b in last_known)
-    somebody = any(back(s, b) for b in s.partition.replicas)
+    all_back = others and all(back(s, b) for b in last_known)
+    one_back = any(back(s, b) for b in s.partition.replicas)
     elected = decide(c, controller_of(s), PeriodicElectionEvent()).controller.partition
     led = s.partition.leader is not None or elected.leader is not None
-    return conj(has_a_leader=implies(everybody and somebody, led))
+    return conj(has_a_leader=implies(all_back and one_back, led))

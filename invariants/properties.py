@@ -1,12 +1,12 @@
-"""Safety properties of the data: P-1 to P-8 and P-32 to P-34; what properties share.
+"""Safety properties of the data: P-1 to P-8 and P-32 to P-34, and operators that other properties share.
 
-A property of states is a function `(c, s)`, a property of steps `(c, s, t)` with the state before and
-after. Each is a conjunction of named parts, so that a violation names the part that broke and the
-broker or offset it broke for. Ids and statements follow `docs/semantics.md`, section D.
+A property of states is a function `(c, s)`, a property of steps `(c, s, t)` with the state before and after. Each is a
+conjunction of named parts, so that a violation names the part that broke, and the broker or offset. Ids and statements
+follow `docs/semantics.md`, section D.
 
-A broker that lost data and has not registered since (`lossy`) is exempt from completeness: the
-controller cannot know about the loss yet. It leaves ISR and ELR when it registers. It is not exempt once it
-leads before that (`before_registration`).
+A broker that has lost data and not registered since (`lossy`) is exempt from completeness: the controller cannot know
+about the loss yet. It leaves ISR and ELR when it registers. It is not exempt if it leads before that
+(`before_registration`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from elrcheck.model.state import Log, Offset, Recovery, Stage, State, leads
 
 @op
 def eligible(c: Config, s: State) -> RSet:
-    """The ELR; empty with a shadow ISR, which is stored in its place and never elects a member.
+    """The ELR; empty with a shadow ISR, which uses the same field and whose members are not electable.
 
-    While the feature is off a stored ELR is ignored, unless the variant still elects from it (F-28).
+    While the feature is off, the controller ignores a stored ELR, unless the variant still elects from it (F-28).
     """
     ignored = c.downgrade_ignores_elr and not s.settings.elr_enabled
     return EMPTY if c.shadow_isr or ignored else s.partition.elr
@@ -39,14 +39,14 @@ def excused(c: Config, s: State) -> RSet:
 
 @op
 def recovering(c: Config, s: State) -> RSet:
-    """With a shadow ISR: the last member, while it is known to have lost records that it must copy."""
+    """With a shadow ISR: the last member, while it must copy records that it has lost."""
     owes = c.shadow_isr and s.partition.recovery == Recovery.RECOVERING
     return s.partition.isr if owes else EMPTY
 
 
 @op
 def candidates(c: Config, s: State) -> RSet:
-    """Brokers that the controller may elect cleanly and that have not lost data without its knowledge."""
+    """Brokers that the controller may elect cleanly, without those that have lost data unnoticed."""
     return (s.partition.isr | eligible(c, s)) - s.lossy
 
 
@@ -190,8 +190,8 @@ def holds_at(log: Log, committed: Log, k: Offset) -> bool:
 
 
 @op
-def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
-    """A replica, as the controller lists them, has the committed record at offset k."""
+def stored_on_replica(c: Config, s: State, k: Offset) -> bool:
+    """A replica in the controller's list has the committed record at offset k."""
     return any(b in frozenset(s.partition.replicas) and holds_at(s.broker[b].log, s.committed, k) for b in c.brokers)
 
 
@@ -199,16 +199,16 @@ def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
 def NoCommittedRecordLost(c: Config, s: State) -> bool:
     """Every committed record is in the log of some replica, at its offset.
 
-    A broker that is not a replica any more does not count, even before it has deleted its log.
+    A broker that is no longer a replica does not count, even before it has deleted its log.
     """
-    return conj(kept_somewhere=all(kept_by_replica(c, s, k) for k in range(len(s.committed))))
+    return conj(kept_somewhere=all(stored_on_replica(c, s, k) for k in range(len(s.committed))))
 
 
 @always("P-32")
 def VisibleIsCommitted(c: Config, s: State) -> bool:
     """What consumers can read from a leader, or a zombie, is committed: no two leaders commit differently.
 
-    `committed` is only appended to, so a leader that commits other records in the place of lost ones shows.
+    `committed` is append-only, so a leader that commits other records in place of lost ones breaks this.
     """
     return conj(
         never_rewritten=all(

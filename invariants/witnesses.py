@@ -1,7 +1,7 @@
 """Witnesses: situations that must be reachable, so that a pass is not vacuous.
 
-They are `sometimes` predicates on states `(c, s)` or steps `(c, s, t)`. A scope whose budgets rule
-one out reports it as not reached.
+They are `sometimes` predicates on states `(c, s)` or steps `(c, s, t)`. A scope whose budgets exclude one reports it
+as not reached.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ def zombie(s: State, b: Replica) -> bool:
 
 @sometimes("W-9")
 def ZombieAppends(c: Config, s: State, t: State) -> bool:
-    """A replaced leader appends a record before it learns of its replacement."""
+    """A zombie leader appends a record after another one was elected."""
     return any(zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers)
 
 
 @op
 def answered(c: Config, s: State, t: State, b: Replica, answer: ProduceAnswer) -> bool:
-    """In this step a producer that waited for b gets this answer."""
+    """In this step a producer that waits for b gets this response."""
     return any(
         waits(s.broker[b], b, k) and answer_after(c, t.settings, t.broker[b], b, k) == answer
         for k in range(len(s.broker[b].log))
@@ -120,27 +120,27 @@ def WriteRefused(c: Config, s: State) -> bool:
 
 @sometimes("W-11")
 def WaitingWriteAcknowledged(c: Config, s: State, t: State) -> bool:
-    """A waiting acks=all producer learns that its write succeeded."""
+    """A leader acknowledges an acks=all write to a waiting producer."""
     return any(answered(c, s, t, b, ProduceAnswer.NONE) for b in c.brokers)
 
 
 @sometimes("W-12")
 def WaitingWriteLosesItsLeader(c: Config, s: State, t: State) -> bool:
-    """A waiting producer is answered NOT_LEADER_OR_FOLLOWER, although its record may survive."""
+    """A waiting producer gets NOT_LEADER_OR_FOLLOWER, although its record may survive."""
     return any(answered(c, s, t, b, ProduceAnswer.NOT_LEADER_OR_FOLLOWER) for b in c.brokers)
 
 
 @sometimes("W-13")
 def WaitingWriteTimesOut(c: Config, s: State, t: State) -> bool:
-    """A waiting producer gets no answer, because the leader has died."""
+    """A waiting producer gets no response, because the leader has died."""
     return any(answered(c, s, t, b, ProduceAnswer.REQUEST_TIMED_OUT) for b in c.brokers)
 
 
 @sometimes("W-14")
 def WrittenButTooFewReplicas(c: Config, s: State, t: State) -> bool:
-    """A waiting producer is answered NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
+    """A waiting producer gets NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
 
-    With the strict min-ISR rule the watermark does not move then, so only earlier versions do this.
+    The strict min-ISR rule stops the watermark in this case, so only earlier versions do this.
     """
     return any(answered(c, s, t, b, ProduceAnswer.NOT_ENOUGH_REPLICAS_AFTER_APPEND) for b in c.brokers)
 
@@ -158,7 +158,7 @@ def ReassignmentCompleted(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-16")
 def ReassignmentCancelled(c: Config, s: State, t: State) -> bool:
-    """A reassignment is called off: the replicas that it was adding are gone again."""
+    """An operator cancels a reassignment: the adding replicas are gone again."""
     before = frozenset(s.partition.replicas) - s.partition.adding
     ends = s.partition.adding != EMPTY and not moving(t.partition)
     return ends and frozenset(t.partition.replicas) == before
@@ -166,14 +166,14 @@ def ReassignmentCancelled(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-17")
 def RecoveryFinished(c: Config, s: State, t: State) -> bool:
-    """The recovery manager elects a leader from the answers of replicas."""
+    """The recovery manager elects a leader from the responses of replicas."""
     runs = s.recovery.strategy != RecoveryStrategy.DISABLED
     return runs and s.partition.leader is None and t.partition.recovery == Recovery.RECOVERING and led(t)
 
 
 @sometimes("W-18")
 def ElrClearedByMinIsr(c: Config, s: State, t: State) -> bool:
-    """The ISR grows to min ISR members, and the ELR is emptied."""
+    """The ISR grows to min ISR members, which clears the ELR."""
     grown = len(s.partition.isr) < len(t.partition.isr)
     outside = s.partition.elr - t.partition.isr
     return s.settings == t.settings and grown and outside != EMPTY and t.partition.elr == EMPTY
@@ -181,20 +181,20 @@ def ElrClearedByMinIsr(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-19")
 def FeatureSwitched(c: Config, s: State, t: State) -> bool:
-    """ELR is switched on or off while the partition has an ELR or no leader."""
+    """An operator enables or disables ELR while the partition has an ELR or no leader."""
     matters = s.partition.elr != EMPTY or s.partition.leader is None
     return matters and s.settings.elr_enabled != t.settings.elr_enabled
 
 
 @sometimes("W-20")
 def MinIsrChangeApplied(c: Config, s: State, t: State) -> bool:
-    """A leader learns a new min.insync.replicas and stays the leader."""
+    """A leader applies a new min.insync.replicas and stays the leader."""
     return any(still_leads(s, t, b) and s.broker[b].min_isr != t.broker[b].min_isr for b in c.brokers)
 
 
 @sometimes("W-21")
 def UncleanElection(c: Config, s: State, t: State) -> bool:
-    """A broker that was no candidate is elected."""
+    """The controller elects a broker that was no candidate."""
     return led(t) and elected_outside(c, s, t)
 
 
@@ -221,9 +221,9 @@ def DirectoryAssigned(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-25")
 def ConsumersSeeWatermarkBehind(c: Config, s: State) -> bool:
-    """The present leader's watermark is behind a record that consumers of an earlier leader could read.
+    """The current leader's watermark is behind a record that consumers of an earlier leader could read.
 
-    KIP-966 names "HWM moving backward" as what it avoids. No committed record is lost (P-6), but a new leader
-    knows only the watermark that it learnt as a follower, and below min ISR it stays there.
+    KIP-966 aims to avoid "HWM moving backward". No committed record is lost (P-6), but a new leader only has the
+    watermark that it received as a follower, and below min ISR it cannot advance it.
     """
     return any(leads_now(s, b) and s.broker[b].high_watermark < len(s.committed) for b in c.brokers)

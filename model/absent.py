@@ -1,4 +1,4 @@
-"""Initial values: a process without a view, a leader that knows no follower, no request in flight."""
+"""Initial values: the first assignment, a process without metadata, a leader without follower state."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.replicas import Vec
-from elrcheck.model.state import Exchange, InfoStage, LogInfo, Peer, Stage, UncleanRecovery, View, initial_replicas
+from elrcheck.model.state import Exchange, InfoStage, LogInfo, Peer, ReplicaList, Stage, UncleanRecovery, View
+
+
+@op
+def initial_replicas(c: Config) -> ReplicaList:
+    """The brokers that host a replica at the start, in order."""
+    return tuple(c.brokers)[: c.broker_count - c.spare_brokers]
 
 
 @op
 def no_view(c: Config) -> View:
-    """No metadata applied since the process started; `replicas` means nothing without a leader."""
+    """The view of a process that has applied no metadata; `replicas` has no meaning without a leader."""
     replicas = frozenset(initial_replicas(c))
     return View(leader=None, leader_epoch=0, partition_epoch=0, isr=EMPTY, replicas=replicas)
 
 
 @op
 def no_peers(c: Config) -> Vec[Peer]:
-    """A leader that has not heard from any follower."""
+    """The follower state of a leader that has received no fetch."""
     return tuple(Peer(log_end_offset=None, broker_epoch=0) for b in c.brokers)
 
 

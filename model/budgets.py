@@ -1,8 +1,8 @@
-"""The budgets used so far: how often a run has been disturbed, in the order of `Config`.
+"""The budgets spent so far: how often each disturbance has occurred in a run, in the order of `Config`.
 
-A budget is a field here and a field of the same name in `Config`, whose comment says what it counts. The
-action that it bounds adds one; `start.WithinBudget` compares the two. No rule reads these numbers, but that
-records are numbered as they are written.
+A budget is a field here and a field of the same name in `Config`, whose docstring says what it counts. The action that
+it bounds adds one; `start.WithinBudget` compares the two. No rule reads these numbers, except that the number of
+records written so far gives the next record its id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elrcheck.lang.types import nat
 
 @record
 class Spent:
-    """Budgets used so far; only the bound of a search reads them. `cap`: the budget itself is room enough."""
+    """Budgets spent so far; only the bound of a search reads them. `cap`: the budget bounds the counter."""
 
     records: Annotated[int, nat("Records", cap="records")] = 0
     acks_one: Annotated[int, nat("AcksOne", cap="acks_one")] = 0
@@ -28,14 +28,17 @@ class Spent:
     shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")] = 0
     shutdown_timeouts: Annotated[int, nat("ShutdownTimeouts", cap="shutdown_timeouts")] = 0
     unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")] = 0
+    live_unregistrations: Annotated[int, nat("LiveUnregistrations", cap="live_unregistrations")] = 0
     elections: Annotated[int, nat("Elections", cap="elections")] = 0
     unclean_elections: Annotated[int, nat("UncleanElections", cap="unclean_elections")] = 0
     reassignments: Annotated[int, nat("Reassignments", cap="reassignments")] = 0
     min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")] = 0
+    unclean_changes: Annotated[int, nat("UncleanChanges", cap="unclean_changes")] = 0
     feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")] = 0
     directory_changes: Annotated[int, nat("DirectoryChanges", cap="directory_changes")] = 0
     directory_failures: Annotated[int, nat("DirectoryFailures", cap="directory_failures")] = 0
     directory_losses: Annotated[int, nat("DirectoryLosses", cap="directory_losses")] = 0
+    directory_returns: Annotated[int, nat("DirectoryReturns", cap="directory_returns")] = 0
     failovers: Annotated[int, nat("Failovers", cap="failovers")] = 0
     late_answers: Annotated[int, nat("LateAnswers", cap="late_answers")] = 0
     late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0

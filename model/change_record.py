@@ -11,7 +11,7 @@ from elrcheck.lang.runtime import op, record
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, has_online_directory
-from elrcheck.model.state import MinIsr, Recovery, ReplicaList, configured_min_isr
+from elrcheck.model.state import MinIsr, Recovery, ReplicaList, Settings, configured_min_isr
 
 
 class Election(enum.Enum):
@@ -28,8 +28,8 @@ class Target:
 
     acceptable: brokers that may lead (isAcceptableLeader).
     unclean: brokers that just registered after an unclean shutdown (setUncleanShutdownReplicas).
-    favoured: who wins where several could, if anybody may (`choice`).
-    min_isr: the configured value; elr_enabled: what the event believes, which F-23 gets wrong.
+    favoured: the candidate that wins if the choice is open (`choice`).
+    min_isr: the configured value. elr_enabled: as the event passes it, which is wrong in F-23.
     """
 
     replicas: ReplicaList
@@ -47,7 +47,7 @@ class Target:
 
 @record
 class Draft:
-    """The change record being built, on top of the fields it leaves alone.
+    """The change record under construction, with the current values of all other fields.
 
     names_leader: the record has a leader field. unclean: the election was unclean.
     """
@@ -68,10 +68,10 @@ class Draft:
 
 @op
 def target(controller: Controller, isr: RSet, election: Election, acceptable: RSet, unclean: RSet) -> Target:
-    """A target that leaves the assignment and the recovery state as they are.
+    """A target that changes neither the assignment nor the recovery state.
 
-    acceptable: as the event sees the brokers. A replica must be in an online directory, too, by what was
-    recorded before the event (LeaderAcceptor.test).
+    acceptable: active brokers as the event sees them. LeaderAcceptor.test also requires an online directory,
+    according to the registration before the event.
     """
     p = controller.partition
     return Target(
@@ -90,6 +90,12 @@ def target(controller: Controller, isr: RSet, election: Election, acceptable: RS
 
 
 @op
-def election_type(c: Config) -> Election:
-    """The election that broker events ask for: unclean only if unclean.leader.election.enable is set."""
-    return Election.UNCLEAN if c.unclean_leader_election_enable else Election.ONLINE
+def unclean_election_allowed(c: Config, settings: Settings) -> bool:
+    """The current unclean.leader.election.enable of the topic (uncleanLeaderElectionEnabledForTopic)."""
+    return c.unclean_leader_election_enable == (settings.unclean_switched == 0)
+
+
+@op
+def election_type(c: Config, settings: Settings) -> Election:
+    """The type of election for broker events: unclean only if unclean.leader.election.enable is set."""
+    return Election.UNCLEAN if unclean_election_allowed(c, settings) else Election.ONLINE

@@ -1,6 +1,6 @@
-"""The values of knobs: the kinds of each rule that releases, the KIP or a rejected alternative have.
+"""The values of knobs: the variants of each rule in releases, in the KIP or in a rejected alternative.
 
-The text below a knob in `elrcheck.model.config` says where it matters; the values here say what each choice means.
+The docstring of a knob in `elrcheck.model.config` says where it matters; the values here define each choice.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import enum
 
 
 class CleanCheck(enum.Enum):
-    """The sign by which the controller decides that a registration follows an orderly shutdown (C-25)."""
+    """The condition on which a registration counts as following a clean shutdown (C-25)."""
 
-    EPOCH = "the broker epoch in the clean-shutdown file equals the registered one"
-    ALWAYS_UNCLEAN = "the file is not looked at: every restart counts as unclean (F-3)"
-    ALWAYS_CLEAN = "the file is not looked at: every restart counts as clean (F-3, dangerous half)"
+    EPOCH = "the broker epoch in the clean-shutdown file equals the registered epoch"
+    ALWAYS_UNCLEAN = "the controller ignores the file: every restart counts as unclean (F-3)"
+    ALWAYS_CLEAN = "the controller ignores the file: every restart counts as clean (F-3, dangerous half)"
 
 
 class CandidateChoice(enum.Enum):
-    """The choice of an election among several candidates, when the current leader is not one of them."""
+    """The choice of an election among several candidates, if the current leader is not one of them."""
 
     ORDER = "the first in the order of the replica list (PartitionChangeBuilder.electAnyLeader)"
     ANY = "any of them: KIP-966 only says that the controller elects one"
@@ -32,24 +32,24 @@ class LastKnownLeader(enum.Enum):
 
 
 class LklStorage(enum.Enum):
-    """The place of the last known leader (C-1, C-2)."""
+    """The field that stores the last known leader (C-1, C-2)."""
 
-    SEPARATE = "in a field of its own, LastKnownELR being a real set"
-    OVERLOAD = "as the only member of LastKnownELR, which is not tracked as a set"
+    SEPARATE = "a field of its own; LastKnownELR is a real set"
+    OVERLOAD = "LastKnownELR, with the last known leader as its only member"
 
 
 class LklRule(enum.Enum):
-    """The times at which the code stores and forgets the last known leader (PartitionChangeBuilder)."""
+    """The records that store and clear the last known leader in Kafka (PartitionChangeBuilder)."""
 
-    EMPTIED = "stored when the ISR becomes empty, forgotten as soon as there is a leader (to 4.1.0)"
-    LEADERLESS = "stored when a record takes the leader away, forgotten when one names a leader (from 4.1.1)"
+    EMPTIED = "stored when the ISR becomes empty, cleared as soon as there is a leader (up to 4.1.0)"
+    LEADERLESS = "stored when a record removes the leader, cleared when one sets a leader (since 4.1.1)"
 
 
 class Reregistration(enum.Enum):
     """The effect of a new incarnation on its partitions while ELR is off (C-26)."""
 
     FENCE = "it leaves the ISR like a fenced broker"
-    IGNORE = "nothing: the controller relies on the earlier fencing"
+    IGNORE = "none: the controller relies on the earlier fencing"
 
 
 class HwmGate(enum.Enum):
@@ -72,55 +72,55 @@ class MinIsrChange(enum.Enum):
     """The changes of min.insync.replicas that clear the ELR (C-13)."""
 
     KIP = "when the ISR has the new number of members"
-    ALWAYS = "whenever the value is written (4.0, 4.1)"
-    NEVER = "never (F-19, KAFKA-16540)"
+    ALWAYS = "every write of the value (since 4.0)"
+    NEVER = "none (F-19, KAFKA-16540)"
 
 
 class Propagation(enum.Enum):
-    """The way in which a broker learns what the controller wrote."""
+    """The records of the metadata log at which a broker may stop."""
 
-    LATEST = "it applies the newest record, whatever came before it"
-    LOG = "it may stop at any record between the one it has and the newest"
+    LATEST = "the newest record only"
+    LOG = "any record after the one that it has applied"
 
 
 class MinIsrPropagation(enum.Enum):
-    """The way in which a leader learns a new min.insync.replicas (C-16)."""
+    """The order in which a leader applies a new min.insync.replicas (C-16)."""
 
-    ATOMIC = "with the state of the partition that was written beside it, in the order of the log"
-    TOPICS_FIRST = "after the state of the partition that it reads in the same publish (F-24)"
-    LOG = "in a step of its own, before or after the ISR that came with it (F-24)"
+    ATOMIC = "with the partition record next to it, in the order of the log"
+    TOPICS_FIRST = "after the partition records of the same publish (F-24)"
+    LOG = "in a separate step, before or after the ISR that the controller wrote with it (F-24)"
 
 
 class RecoveryStrategy(enum.Enum):
-    """unclean.recovery.strategy: what follows when neither ISR nor ELR has a replica to elect (KIP-966)."""
+    """unclean.recovery.strategy: the reaction when neither ISR nor ELR has an electable replica (KIP-966)."""
 
     DISABLED = "there is no recovery manager"
     NONE = "wait for an operator"
-    BALANCED = "recover once the whole LastKnownELR is back; a fenced ELR is waited for"
-    AGGRESSIVE = "recover at once, from whoever answers"
+    BALANCED = "recover once the whole LastKnownELR is back; wait for a fenced ELR"
+    AGGRESSIVE = "recover at once, from any replica that responds"
 
 
 class RecoveryQuorum(enum.Enum):
-    """Whose log info a recovery needs before it elects; all but KIP were rejected (E-7, E-9)."""
+    """The replicas whose log info a recovery needs before it elects; all but KIP were rejected (E-7, E-9)."""
 
-    KIP = "Balanced: the whole LastKnownELR; Aggressive: anybody, after a wait"
-    MIN_ISR = "as many replicas as min ISR, whoever they are (F-44)"
+    KIP = "Balanced: the whole LastKnownELR; Aggressive: any replica, after a wait"
+    MIN_ISR = "any min ISR replicas (F-44)"
     MAJORITY = "a majority of the replicas"
     ALL = "all replicas"
 
 
 class BalancedEnd(enum.Enum):
-    """The time at which a Balanced recovery elects, once the whole LastKnownELR has replied (KIP-966)."""
+    """The time at which a Balanced recovery elects, once the whole LastKnownELR has responded (KIP-966)."""
 
-    ACTIVE = "every other active replica has replied too: a reply never misses unclean.recovery.timeout.ms"
-    AT_ONCE = "without waiting for anyone else, as if the replies of other replicas may miss the timeout"
+    ACTIVE = "when all other active replicas have responded, too: none misses unclean.recovery.timeout.ms"
+    AT_ONCE = "without waiting for other replicas, whose responses may miss the timeout"
 
 
 class AlterReject(enum.Enum):
-    """The reaction of a leader to an AlterPartition that is refused as stale (C-39, F-33)."""
+    """The reaction of a leader to an AlterPartition that the controller rejects as stale (C-39, F-33)."""
 
     KEEP = "keep the proposal pending until newer metadata arrives"
-    ROLLBACK = "forget the proposal at once"
+    ROLLBACK = "drop the proposal at once"
 
 
 class AcksAdmission(enum.Enum):
@@ -131,51 +131,51 @@ class AcksAdmission(enum.Enum):
 
 
 class Truncation(enum.Enum):
-    """The time at which a follower compares its log with the leader's, and the place of the cut (KIP-101, KIP-279)."""
+    """When a follower compares its log with the leader's, and to which offset it truncates (KIP-101, KIP-279)."""
 
     EVERY_FETCH = "at every fetch, by the epochs of both logs"
     HIGH_WATERMARK = "when it becomes a follower, to its own high watermark (before KIP-101, F-6)"
-    ONE_SHOT = "at its first fetch in an epoch, to the end the leader names for it (before KIP-279, F-7)"
-    NEW_LEADER = "until a fetch fits, and then not until another broker leads (KAFKA-7164, F-9)"
-    UNTIL_EMPTY = "not any more once a fetch returned nothing, until one returns a record (F-17)"
+    ONE_SHOT = "at its first fetch in an epoch, to the leader's end offset for it (before KIP-279, F-7)"
+    NEW_LEADER = "until a fetch succeeds, and again only under another leader (KAFKA-7164, F-9)"
+    UNTIL_EMPTY = "until a fetch returns nothing, and again after one that returns a record (F-17)"
 
 
 class Reelection(enum.Enum):
-    """The followers' log ends that a leader keeps if it leads a later epoch without having stepped down.
+    """The follower state that a leader retains if it leads a later epoch without having stepped down.
 
-    Between the epochs it may have missed, another leader may have had followers truncate (F-51).
+    Between the two epochs another leader may have made followers truncate (F-51).
     """
 
-    KEPT = "everything (Partition.makeLeader, Replica.resetReplicaState)"
-    RESET = "nothing: it waits for a fetch of every follower in the new epoch"
-    RESET_ON_GAP = "everything, unless it has missed an epoch: the new one is more than one above its own"
+    KEPT = "all of it (Partition.makeLeader, Replica.resetReplicaState)"
+    RESET = "none: it waits for a fetch of every follower in the new epoch"
+    RESET_ON_GAP = "all of it, unless the new epoch is more than one above its own"
 
 
 class LostDirectory(enum.Enum):
-    """A broker registers without the log directory in which it had its replica (F-52)."""
+    """The effect of a registration without the log directory of the broker's replica (F-52)."""
 
-    IGNORED = "nothing: a clean shutdown counts, whichever directories it was a shutdown of"
-    REGISTRATION = "it leaves ISR and ELR, if the controller knows that the replica was in that directory"
-    CLEAN_FILE = "the clean-shutdown file counts only while every directory that it was written for is there"
+    IGNORED = "none: a clean shutdown counts, regardless of the directories that it covered"
+    REGISTRATION = "the broker leaves ISR and ELR, if the controller has recorded that directory"
+    CLEAN_FILE = "the clean-shutdown file counts only if all directories that the shutdown covered are present"
 
 
 class BeforeRegistration(enum.Enum):
-    """What a process does on the metadata that it reads before it is registered (F-65)."""
+    """The reaction of a process to metadata that it reads before it is registered (F-65)."""
 
-    WAITS = "nothing: it acts on metadata only once it is registered"
-    FOLLOWS = "it follows another leader, and fetches with broker epoch -1, but leads nothing"
-    ACTS = "what the metadata says: it leads or follows (BrokerServer.startup, BrokerMetadataPublisher)"
+    WAITS = "none: it acts on metadata only after its registration"
+    FOLLOWS = "it follows another leader, and fetches with broker epoch -1, but never leads"
+    ACTS = "it leads or follows according to the metadata (BrokerServer.startup, BrokerMetadataPublisher)"
 
 
 class EpochFile(enum.Enum):
-    """The time at which the checkpoint file of the leader epoch cache follows a truncation (F-69)."""
+    """When a truncation reaches the checkpoint file of the leader epoch cache (F-69)."""
 
-    WITH_LOG = "before the log is used again (truncateFromEnd, up to 3.7)"
+    WITH_LOG = "before the next use of the log (truncateFromEnd, up to 3.7)"
     LATER = "in a task of the scheduler, which may come too late (truncateFromEndAsyncFlush)"
 
 
 class FetchFencing(enum.Enum):
-    """The leader epochs in a fetch that a leader refuses (KIP-320, F-8)."""
+    """The leader epochs in a fetch that a leader rejects (KIP-320, F-8)."""
 
     BOTH = "lower and higher than its own"
     ONLY_LOWER = "lower than its own"

@@ -1,11 +1,9 @@
-"""The constants of the model: sizes, protocol knobs and perturbation budgets.
+"""The constants of the model: sizes, protocol knobs and budgets of disturbances.
 
-A knob's default is the KIP's intention (`kip_full`); `elrcheck.model.variants` names the sets of
-knobs of released code. The text below each knob, which `elrcheck list knobs` shows, names a row of the comparison
-table (C-n) or a hazard (F-n) of `docs/semantics.md`.
+A knob defaults to what the KIP intends (`kip_full`); `elrcheck.model.variants` lists the knobs of released code. The
+docstring of a knob, which `elrcheck list knobs` prints, cites rows (C-n) and findings (F-n) of `docs/semantics.md`.
 
-Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes. Healing (restart,
-registration, unfencing, fetching, catching up) is never bounded.
+Budgets bound disturbances only (crashes, fencing, ISR shrinks, writes); recovery (restart, fetching) is unbounded.
 """
 
 from __future__ import annotations
@@ -58,199 +56,194 @@ class Config:
     """One configuration. All engines, the proof and the TLA+ module read the same fields."""
 
     broker_count: int = 3
-    """Brokers. Each holds a replica of the partition at the start, except the spare ones."""
+    """Brokers. Each hosts a replica of the partition at the start, except the spare ones."""
     spare_brokers: int = 0
-    """Brokers, the last ones, that hold no replica at the start; a reassignment may move to them."""
+    """Brokers without a replica at the start, those with the highest ids; a reassignment may target them."""
     min_isr: int = 2
-    """min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17)."""
+    """min.insync.replicas of the topic at the start, capped at the number of replicas (C-17)."""
     partition_zero_replicas: int = 0
-    """Replicas of the topic's partition 0, if the modelled partition is another one; 0 if it is that one. The
-    code takes the effective min ISR of a topic from its partition 0 (getTopicEffectiveMinIsr, C-17, F-31)."""
+    """Replicas of partition 0, which caps min ISR (getTopicEffectiveMinIsr, C-17, F-31); 0: it is the one modelled."""
     topic_has_min_isr: bool = True
-    """The topic has a min.insync.replicas of its own at the start; else the cluster's applies."""
+    """The topic overrides min.insync.replicas at the start; otherwise the cluster's value applies."""
     log_slots: int = 2
-    """Slots of a replica's log: the only data bound the proof keeps."""
+    """Maximum length of a log; the only bound on data that a proof also has."""
 
     elr_enabled: bool = True
-    """Eligible Leader Replicas are tracked at the start (C-29)."""
+    """The controller tracks Eligible Leader Replicas at the start (C-29)."""
     strict_hwm: bool = True
-    """The high watermark moves only while the ISR has min ISR members (C-18, F-39)."""
+    """The high watermark advances only while the ISR has min ISR members (C-18, F-39)."""
     unclean_leader_election_enable: bool = False
-    """unclean.leader.election.enable of the topic; with a recovery manager only the strategy below counts."""
+    """unclean.leader.election.enable of the topic at the start; a recovery manager ignores it (see the next knob)."""
     unclean_recovery_strategy: RecoveryStrategy = RecoveryStrategy.BALANCED
     elect_leaders_v3: bool = True
-    """ElectLeaders can designate a leader and ask for the longest log (version 3, C-31)."""
+    """ElectLeaders supports designation and longest-log elections (version 3, C-31)."""
     bump_leader_epoch_on_isr_shrink: bool = False
-    """Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021)."""
+    """An ISR shrink bumps the leader epoch, as in metadata versions before 3.6 (KAFKA-15021)."""
     recovery_state_supported: bool = True
-    """Metadata versions from 3.2 mark a leader elected uncleanly as RECOVERING (KIP-704)."""
+    """An unclean election marks the leader RECOVERING, as in metadata versions since 3.2 (KIP-704)."""
 
     clean_check: CleanCheck = CleanCheck.EPOCH
     last_known_leader: LastKnownLeader = LastKnownLeader.NEVER
     lkl_storage: LklStorage = LklStorage.SEPARATE
     lkl_rule: LklRule = LklRule.EMPTIED
     lkl_stores_none: bool = False
-    """The code stores -1 as the last known leader of a partition that had no leader already; 4.0 then tries to
-    elect -1, so that no election succeeds any more (maybeUpdateLastKnownLeader, canElectLastKnownLeader)."""
+    """A leaderless partition may store -1 as its last known leader; 4.0 then elects -1 (canElectLastKnownLeader)."""
     strangers_fail: bool = True
-    """An election that would test an active broker which is not a replica yet fails: the old registration has no
-    directory for it (LeaderAcceptor.test, PartitionRegistration.directory)."""
+    """An election fails if it tests an active broker that is not a replica yet (PartitionRegistration.directory)."""
     rereg_without_elr: Reregistration = Reregistration.FENCE
     elr_intersect_replicas: bool = True
-    """ELR is restricted to the replica list (C-9, F-20)."""
+    """The ELR contains replicas only (C-9, F-20)."""
     elr_minus_isr: bool = True
-    """Every member of the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45)."""
+    """All members of the new ISR leave the ELR, not only members of the old ISR (C-10, F-45)."""
     recheck_elr_after_election: bool = True
-    """The ELR rule is applied again after an election changed the ISR (C-49, F-27)."""
+    """The controller reapplies the ELR rule after an election has changed the ISR (C-49, F-27)."""
     downgrade_ignores_elr: bool = True
-    """With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28)."""
+    """Once ELR is off, the controller ignores a stored ELR at once, not only from the next change (C-30, F-28)."""
     feature_on_clears_elr: bool = True
-    """Switching ELR on drops an ELR stored before it was switched off (KIP-966 "Compatibility", F-56)."""
+    """Enabling ELR drops an ELR stored before it was disabled (KIP-966 "Compatibility", F-56)."""
     reassign_gate: ReassignGate = ReassignGate.KIP
     cancel_gate: bool = True
-    """Cancelling a reassignment must leave min ISR members in the ISR (C-22, E-20)."""
+    """The controller refuses to cancel a reassignment that would leave fewer than min ISR members (C-22, E-20)."""
     cancel_forces_first_replica: bool = False
-    """Cancelling while the ISR is empty forces the first replica in, if unclean election is allowed (C-50)."""
+    """Cancelling with an empty ISR puts the first replica into it, if the topic allows unclean elections (C-50)."""
     min_isr_change: MinIsrChange = MinIsrChange.KIP
     min_isr_change_bumps_partition_epoch: bool = False
-    """Writing min.insync.replicas writes a partition record too, so that a leader that has not read the new
-    value cannot alter its ISR. Neither the KIP nor any release does this."""
+    """A write of min.insync.replicas also writes a partition record, which neither the KIP nor any release does."""
     unregister_prunes_elr: bool = True
     """Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21)."""
     unknown_id_is_unclean: bool = True
     """Registering an id that is not registered counts as an unclean shutdown (ClusterControlManager, F-21)."""
     elr_index_goes_stale: bool = False
-    """Clearing the ELR for a changed min.insync.replicas leaves its members in the controller's index of ELR
-    members, so a later unclean registration or unregistration writes the same record more than once
-    (removeTopicElrs, BrokersToElrs). Only with metadata that brokers apply at once (LATEST)."""
+    """Clearing the ELR for a new min.insync.replicas leaves BrokersToElrs stale (removeTopicElrs); LATEST only."""
     dirs_wipe_elr: bool = False
-    """Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23)."""
+    """Assigning replicas to directories builds the change as if ELR were off, which wipes the ELR (C-43, F-23)."""
     choice: CandidateChoice = CandidateChoice.ORDER
-    """The candidate of an election that wins. ANY: whom FavourReplica named before, which may be any of them."""
+    """Which of several candidates wins an election. ANY: the replica that FavourReplica has chosen before."""
     last_known_in_every_election: bool = False
-    """Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29)."""
+    """Preferred and unclean elections also try the last known leader, and try it first (C-6, C-8, F-29)."""
     keep_min_isr: bool = False
-    """Only a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8)."""
+    """Only an unclean shutdown removes a broker from an ISR of min ISR members (rejected, E-8)."""
     retarget_overwrites: bool = True
-    """A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7)."""
+    """Retargeting a reassignment replaces the old adding or removing replicas even by an empty list (B.7)."""
     recovery_quorum: RecoveryQuorum = RecoveryQuorum.KIP
     balanced_end: BalancedEnd = BalancedEnd.ACTIVE
     unclean_election_clears_last_known: bool = False
     """An unclean election empties LastKnownELR. The KIP empties it only when the ISR reaches min ISR."""
     log_info_checks: bool = True
-    """Log info counts only if it is of the registered incarnation and of the present leader epoch (F-43)."""
+    """Log info counts only for the registered incarnation and the current leader epoch (F-43)."""
     election_ends_recovery: bool = True
-    """A clean election calls a running recovery off (E-26)."""
+    """A clean election aborts a running recovery (E-26)."""
     empty_isr_without_elr: bool = False
-    """Without ELR the ISR may become empty too (rejected, E-9)."""
+    """The ISR may become empty without ELR, too (rejected, E-9)."""
     shadow_isr: bool = False
-    """Members that leave an ISR below min ISR stay in a shadow of it; a last member that stopped uncleanly
-    copies what it lost from them before it serves (rejected, E-10)."""
+    """Members that leave an ISR below min ISR stay in a shadow ISR; the last one recovers from it (rejected, E-10)."""
     sync_may_be_skipped: bool = False
-    """Such a leader serves without having copied anything, if no shadow member can be reached (E-10)."""
+    """Such a leader serves without copying if it cannot reach any shadow member (E-10)."""
     alter_checks_fenced: bool = True
-    """AlterPartition refuses fenced and shutting-down members (KIP-841, F-4)."""
+    """AlterPartition rejects fenced and shutting-down members (KIP-841, F-4)."""
     alter_checks_epochs: bool = True
-    """AlterPartition compares the broker epochs of the members (KIP-903, F-5)."""
+    """AlterPartition checks the broker epochs of the members (KIP-903, F-5)."""
     register_before_fence: bool = True
-    """A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2)."""
+    """A broker with an expired session may register before the controller has fenced it (B.3 rule 1, F-2)."""
     lost_directory: LostDirectory = LostDirectory.REGISTRATION
     heartbeat_in_one_snapshot: bool = False
-    """A heartbeat that unfences a broker and names a failed directory is answered with two records that are both
-    built from the partition as it was (processBrokerHeartbeat, F-66). KIP-858 wants such a broker not to lead."""
+    """One heartbeat may unfence a broker and report a failed directory: both records have the same base (F-66)."""
     report_elects: bool = True
-    """A report that a replica is in an online directory may elect it; the code asks for the recorded one."""
+    """Reporting an online directory of a replica may elect it; Kafka tests the directory recorded before."""
     assigns_before_registration: bool = False
-    """A starting broker may report a directory in the name of its previous incarnation (AssignmentsManager)."""
+    """A starting broker may report a directory with the epoch of its previous incarnation (AssignmentsManager)."""
 
     hwm_gate: HwmGate = HwmGate.COMMITTED
     maximal_isr: bool = True
-    """The high watermark waits for the maximal ISR, not only for the committed one (F-41)."""
+    """The high watermark waits for the maximal ISR, not only for the committed ISR (F-41)."""
     join_requires_epoch_start: bool = True
-    """A joiner must have reached the start of the leader's epoch, not only its watermark (F-11)."""
+    """A follower joins the ISR only at the start offset of the leader epoch, not at the high watermark (F-11)."""
     alter_reject: AlterReject = AlterReject.KEEP
     answer_needs_proposal: bool = True
-    """An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
-    ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate)."""
+    """A leader ignores a response whose proposal is no longer pending (Partition.submitAlterPartition)."""
     known_record_ends_proposal: bool = False
-    """The record of a change that an answer announced ends a proposal sent since (Partition.makeLeader)."""
+    """The record of an ISR change that a response announced cancels a newer proposal (Partition.makeLeader)."""
     alter_retries: bool = True
-    """An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46)."""
+    """A leader retries an AlterPartition that got no usable response (KAFKA-14010, F-46)."""
     proposal_names_proof: bool = True
-    """A proposal names the incarnation whose fetch proved the joiner complete (KAFKA-15221, F-13)."""
+    """A proposal carries the broker epoch of the fetch that qualified the joining replica (KAFKA-15221, F-13)."""
     leader_caches_epoch: bool = True
-    """A new leader caches its epoch and log end before its first record (KAFKA-7415, F-10)."""
+    """A new leader caches its epoch and log end offset before its first record (KAFKA-7415, F-10)."""
     ignores_failed_fetches: bool = True
-    """A fetch that is answered with a divergence tells the leader nothing (KAFKA-13141, KAFKA-8400, F-46)."""
+    """A leader does not update the follower state on a diverging fetch (KAFKA-13141, KAFKA-8400, F-46)."""
     waits_for_unknown: bool = True
-    """The high watermark waits for followers the leader has not heard of yet (KAFKA-10301, F-46)."""
+    """The high watermark waits for followers whose log end offset the leader does not know yet (KAFKA-10301, F-46)."""
     reelection: Reelection = Reelection.RESET
-    """What it keeps of its followers' log ends in a later epoch, if it did not step down in between (F-51)."""
+    """The follower state that a leader retains into a later epoch, if it did not step down in between (F-51)."""
     acks_admission: AcksAdmission = AcksAdmission.COMMITTED
 
     truncation: Truncation = Truncation.EVERY_FETCH
     fetch_fencing: FetchFencing = FetchFencing.BOTH
     epoch_file: EpochFile = EpochFile.WITH_LOG
     response_checks_epoch: bool = True
-    """A fetch response of another leader epoch is dropped (KAFKA-18991, F-14)."""
+    """A follower drops a fetch response of another leader epoch (KAFKA-18991, F-14)."""
     response_checks_leader: bool = True
-    """A fetch response of a leader that is not followed any more is dropped (KAFKA-13207, F-18)."""
+    """A follower drops a fetch response of a leader that it no longer follows (KAFKA-13207, F-18)."""
     response_checks_records: bool = True
-    """Records of a later epoch than the fetch was sent in are not appended (KAFKA-18723, F-18)."""
+    """A follower does not append records of a later epoch than the one in its fetch (KAFKA-18723, F-18)."""
     applies_equal_epoch: bool = True
-    """Metadata of the leader epoch a broker already has is applied too (KAFKA-13790, F-34)."""
+    """A broker also applies metadata with the leader epoch that it already has (KAFKA-13790, F-34)."""
 
     metadata: Propagation = Propagation.LATEST
     registration_catch_up: bool = True
     """A restarted broker reads metadata up to its own registration before it acts on any (F-15)."""
     before_registration: BeforeRegistration = BeforeRegistration.WAITS
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
-    """In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24)."""
+    """Every release applies topics before configurations in a publish (BrokerMetadataPublisher, C-16, F-24)."""
     alter_answer_carries_min_isr: bool = False
-    """A granted AlterPartition tells the leader min.insync.replicas too; no AlterPartitionResponse does (v0 to v3)."""
+    """A successful AlterPartition response carries min.insync.replicas, as none of the versions 0 to 3 does."""
     directories_assigned: bool = True
     """The controller knows the log directory of every replica at the start (KIP-858)."""
     response_loss: bool = True
-    """An AlterPartition response may be lost; the leader then sends the same request again."""
+    """An AlterPartition response may be lost; the leader then retries the request."""
     fetch_loss: bool = True
-    """A fetch response may be lost after the leader has taken note of the fetch."""
+    """A fetch response may be lost after the leader has updated the follower state."""
     skips_no_news: bool = False
-    """Followers count as having read a record that says nothing new to them (ADR 0008)."""
+    """A follower skips a record that changes nothing for it (ADR 0008)."""
     forgets: bool = False
-    """Broker epochs that will never be compared again are forgotten (ADR 0009)."""
+    """The state drops broker epochs that no rule will compare again (ADR 0009)."""
     tracks_acks: bool = False
-    """Acknowledged acks=all records are remembered, for P-33 and P-34; this tells apart more states."""
+    """The state records acknowledged acks=all writes, for P-33 and P-34; this distinguishes more states."""
 
     records: int = 2
-    """Records that producers write, with either setting of acks."""
+    """Records that producers write, with any setting of acks."""
     acks_one: int = 1
-    """How many of the records may be written with acks=1."""
+    """Records of these that may be written with acks=1."""
     acks_zero: int = 0
-    """How many of the records may be written with acks=0."""
+    """Records of these that may be written with acks=0."""
     crashes: int = 1
-    """Broker processes that die; each may lose any suffix of its log."""
+    """Crashes of a broker; each may lose any suffix of its log."""
     kills: int = 0
-    """Broker processes that die and lose nothing, because the operating system lives on."""
+    """Kills of a broker process that lose nothing, because the operating system survives."""
     clean_stops: int = 0
-    """Orderly stops of a broker, which leave a clean-shutdown file."""
+    """Clean stops of a broker, which write a clean-shutdown file."""
     fences: int = 1
-    """Fencing of a broker that is in fact alive; fencing a dead one is free."""
+    """Fencings of a live broker; fencing a dead one is free."""
     shrinks: int = 1
-    """ISR shrinks proposed by a leader."""
+    """ISR shrinks that a leader proposes."""
     shutdowns: int = 0
-    """Controlled shutdowns that a broker asks for."""
+    """Controlled shutdowns that a broker requests."""
     shutdown_timeouts: int = 0
-    """Controlled shutdowns that end, just as cleanly, without the grant: the broker's timeout is over."""
+    """Controlled shutdowns that end without the grant, but just as cleanly, because the broker's timeout expires."""
     unregistrations: int = 0
     """Brokers that an operator unregisters."""
+    live_unregistrations: int = 0
+    """Brokers of these whose process is alive."""
     elections: int = 0
-    """Elections of the preferred leader, by ElectLeaders or by balancing."""
+    """Preferred leader elections, by ElectLeaders or by the leader balancer."""
     unclean_elections: int = 0
-    """Elections by ElectLeaders that may lose data: unclean, designated, longest log."""
+    """ElectLeaders requests that may lose data: unclean, designated, longest log."""
     reassignments: int = 0
-    """Reassignments started, re-targeted or cancelled."""
+    """Reassignments started or retargeted; cancelling one is free."""
     min_isr_changes: int = 0
     """Changes of min.insync.replicas."""
+    unclean_changes: int = 0
+    """Changes of unclean.leader.election.enable."""
     feature_changes: int = 0
     """Upgrades and downgrades of the ELR feature."""
     directory_changes: int = 0
@@ -259,116 +252,123 @@ class Config:
     """Log directories that fail while their broker runs."""
     directory_losses: int = 0
     """Log directories that are lost while their broker is down."""
+    directory_returns: int = 0
+    """Failed log directories that come back with their data before the broker starts again."""
     failovers: int = 0
-    """Failovers of the controller while it recovers the partition; others change nothing here."""
+    """Controller failovers during a recovery of the partition; others have no effect here."""
     late_answers: int = 0
-    """AlterPartition exchanges that metadata overtakes, so that their answer arrives late."""
+    """AlterPartition requests that newer metadata overtakes, so that their response arrives late."""
     late_fetches: int = 0
-    """Fetches whose answer takes its time, so that other events come between."""
+    """Fetches whose response is delayed, so that other events come in between."""
     early_starts: int = 0
-    """Restarted processes that act on metadata before they are registered, if `before_registration` lets them."""
+    """Restarted processes that act on metadata before they are registered, if `before_registration` allows it."""
     early_writes: int = 0
-    """Records of a coordinator on a leader that is not registered; the partition is then of an internal topic."""
+    """Records that a coordinator appends on an unregistered leader; the topic is then an internal one."""
     late_flushes: int = 0
     """Processes that end while the file of the leader epoch cache still has an entry that a truncation removed."""
     old_checkpoints: int = 0
-    """Processes that begin with an older high watermark than the one before had: the checkpoint is periodic."""
+    """Processes that start from an older high watermark than the last one: the checkpoint is periodic."""
 
     @property
     def brokers(self) -> RSet:
-        """All broker ids, ascending."""
+        """All broker ids, in ascending order."""
         return Universe(range(self.broker_count))
 
     @property
     def disturbances(self) -> int:
-        """Budgeted events that make the controller drop a broker."""
+        """Budgeted events after which the controller removes a broker from the ISR."""
         down = self.crashes + self.kills + self.clean_stops + self.shutdowns + self.unregistrations
         return down + self.fences + self.directory_failures + self.directory_losses
 
     @property
     def operations(self) -> int:
-        """Budgeted events of an operator that change the partition."""
-        writes = self.min_isr_changes + self.feature_changes + self.directory_changes
+        """Budgeted requests of an operator that change the partition, at once or through the election they allow."""
+        writes = self.min_isr_changes + self.unclean_changes + self.feature_changes + self.directory_changes
         return self.elections + self.unclean_elections + self.reassignments + writes
 
     @property
     def most_stale(self) -> int:
-        """The greatest number of entries that a broker may have too many in the index of ELR members."""
+        """The maximum number of stale entries of a broker in the index of ELR members."""
         return self.min_isr_changes if self.elr_index_goes_stale else 0
 
     @property
     def metadata_slots(self) -> int:
-        """Records of the metadata log that are kept."""
+        """The length of the metadata log; 0 if no broker can lag behind."""
         return self.cap_partition_epoch if self.metadata == Propagation.LOG else 0
 
     @property
     def promise_slots(self) -> int:
-        """Promises about committed records that differ: one for each value of min ISR, if it can change."""
+        """Distinct promises about committed records: one for each value of min ISR, if it can change."""
         changes = self.min_isr_changes + self.reassignments + self.feature_changes
         return self.broker_count if changes > 0 else 0
 
     @property
     def acked_slots(self) -> int:
-        """Acknowledged records that are remembered."""
+        """Acknowledged records that the state stores."""
         return self.records if self.tracks_acks else 0
 
     @property
     def most_overtaken(self) -> int:
-        """1 where metadata may overtake an exchange that the leader has with the controller."""
+        """1 if metadata may overtake a leader's AlterPartition exchange."""
         return min(self.late_answers, 1)
 
     @property
     def most_ahead(self) -> int:
-        """1 where it matters that a leader has not read the record of a change that an answer announced."""
+        """1 if it matters whether a leader has read the record of a change that a response announced."""
         return self.most_overtaken if self.known_record_ends_proposal else 0
 
     @property
     def most_early(self) -> int:
-        """1 where a process may act before it is registered."""
+        """1 if a process may act before it is registered."""
         return 0 if self.before_registration == BeforeRegistration.WAITS else min(self.early_starts, 1)
 
     @property
     def most_stray_offset(self) -> int:
-        """The greatest offset of an entry that the leader epoch cache or its file has too many."""
+        """The maximum start offset of a stale entry in the leader epoch cache or its file."""
         return self.log_slots if self.epoch_file == EpochFile.LATER and self.late_flushes > 0 else 0
 
     @property
     def most_checkpoint(self) -> int:
-        """The greatest high watermark in a file of checkpoints, where it matters that it is not the last one."""
+        """The maximum checkpointed high watermark, if a process may start from an older one than the last."""
         return self.log_slots if self.old_checkpoints > 0 else 0
 
     @property
+    def detached_slots(self) -> int:
+        """Records on a failed log directory, if it may come back with them."""
+        return self.log_slots if self.directory_returns > 0 else 0
+
+    @property
     def late_slots(self) -> int:
-        """Late fetches under way at one time."""
+        """Late fetches in flight at the same time."""
         return min(self.late_fetches, 1)
 
     @property
     def most_settled(self) -> int:
-        """1 where a follower remembers that it need not compare logs any more."""
+        """1 if a follower may stop comparing its log with the leader's."""
         return 0 if self.truncation in (Truncation.EVERY_FETCH, Truncation.HIGH_WATERMARK) else 1
 
     @property
     def most_carried(self) -> int:
-        """1 where a leader may keep the log end that a follower had in an earlier epoch."""
+        """1 if a leader may retain the log end offset of a follower from an earlier epoch."""
         return 0 if self.reelection == Reelection.RESET else 1
 
     @property
     def most_min_isr(self) -> int:
-        """The greatest min.insync.replicas that a change may set; more makes no difference."""
+        """The maximum min.insync.replicas that a change may set; a greater one makes no difference."""
         return max(self.broker_count, self.min_isr)
 
     @property
     def most_known_min_isr(self) -> int:
-        """The greatest min.insync.replicas a broker may have to remember: none if it never changes."""
+        """The maximum min.insync.replicas that a broker may have applied; 0 if it never changes."""
         return self.most_min_isr if self.min_isr_changes > 0 else 0
 
     @property
     def most_due_min_isr(self) -> int:
-        """The greatest one that it may have read and not applied yet."""
+        """The maximum min.insync.replicas that a broker may have read and not applied yet."""
         topics_first = self.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
         return self.most_known_min_isr if topics_first else 0
 
-    # Ranges that a compiled search reserves; exceeding one of these makes a run inconclusive.
+    # Ranges that a compiled search reserves; a state beyond one makes a run inconclusive.
 
     @property
     def cap_leader_epoch(self) -> int:

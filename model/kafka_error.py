@@ -1,4 +1,4 @@
-"""Kafka's error names (org.apache.kafka.common.protocol.Errors), as far as this model has them."""
+"""The error names of Kafka (org.apache.kafka.common.protocol.Errors) that this model uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elrcheck.lang.types import up_to
 
 
 class Error(enum.Enum):
-    """Kafka's error names, as far as the controller answers with them; those of AlterPartition come first."""
+    """The error names in the controller's responses; those of AlterPartition come first."""
 
     NONE = 0
     STALE_BROKER_EPOCH = 1

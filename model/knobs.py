@@ -76,7 +76,7 @@ def knobs() -> tuple[Knob, ...]:
 
 
 def plain(value: Any) -> Plain:
-    """Return the value of a field as a report shows it: an enum member by name."""
+    """Return the value of a field for a report: the name of an enum member."""
     scalar: Plain = value.name if isinstance(value, enum.Enum) else value
     return scalar
 

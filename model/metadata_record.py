@@ -1,4 +1,4 @@
-"""The records about the partition that a broker reads in the metadata log."""
+"""The records of the partition in the metadata log, as a broker reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elrcheck.model.state import Partition, Settings, Snapshot, configured_min_i
 
 @op
 def snapshot(c: Config, settings: Settings, p: Partition) -> Snapshot:
-    """The partition as the metadata log describes it."""
+    """The current partition as a record of the metadata log."""
     return Snapshot(
         leader=p.leader,
         leader_epoch=p.leader_epoch,

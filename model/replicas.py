@@ -1,4 +1,4 @@
-"""The brokers that can hold a replica of the partition, numbered from 0, and collections of them."""
+"""The brokers that can host a replica of the partition, numbered from 0, and collections of them."""
 
 from __future__ import annotations
 

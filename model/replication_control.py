@@ -1,7 +1,7 @@
-"""The data that the controller decides from: the settings, one partition, and every broker's registration.
+"""The input of the controller's decisions: the settings, one partition, and the registrations of all brokers.
 
-Source: ReplicationControlManager, which sees ConfigurationControlManager, its own PartitionRegistration and
-the BrokerRegistrations of ClusterControlManager. A decision never looks at a broker's process or log.
+Source: ReplicationControlManager, which reads ConfigurationControlManager, its own PartitionRegistration and the
+BrokerRegistrations of ClusterControlManager. No decision depends on a broker's process or log.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elrcheck.model.state import Directory, Partition, Registration, Settings, S
 
 @record
 class Controller:
-    """The part of the state that the active controller decides from."""
+    """The part of the state on which the active controller bases its decisions."""
 
     settings: Settings
     partition: Partition
@@ -47,7 +47,7 @@ def registered(c: Config, registration: Vec[Registration]) -> RSet:
 
 @op
 def has_online_directory(r: Registration) -> bool:
-    """ClusterControlManager.hasOnlineDir: b has the directory of its replica, or none is recorded."""
+    """ClusterControlManager.hasOnlineDir: b has the recorded directory of its replica, if there is one."""
     return r.directory != Directory.OFFLINE
 
 

@@ -1,9 +1,9 @@
-"""The start of a run, and the bound on disturbances in a search."""
+"""The initial state, and the bound on disturbances in a search."""
 
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, bound, init, op, within
-from elrcheck.model.absent import no_exchange, no_peers, no_recovery
+from elrcheck.model.absent import initial_replicas, no_exchange, no_peers, no_recovery
 from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
@@ -22,20 +22,19 @@ from elrcheck.model.state import (
     State,
     Status,
     View,
-    initial_replicas,
 )
 
 
 @op
 def first_records(c: Config, settings: Settings, p: Partition) -> Metadata:
-    """The metadata log as it starts; not kept if no broker can lag behind."""
+    """The initial metadata log; empty if no broker can lag behind."""
     nothing: Metadata = ()
     return nothing + (snapshot(c, settings, p),) if c.metadata == Propagation.LOG else nothing  # noqa: RUF005
 
 
 @op
 def first_broker(c: Config, settings: Settings, replicas: RSet, b: Replica) -> Broker:
-    """Broker b running, with an empty log, and with everything the controller wrote applied."""
+    """Broker b running, with an empty log, and with all metadata applied."""
     isr = replicas if b == 0 else EMPTY
     broker = Broker(
         status=Status.RUNNING,
@@ -50,13 +49,14 @@ def first_broker(c: Config, settings: Settings, replicas: RSet, b: Replica) -> B
         settled=0,
         peers=no_peers(c),
         alter=no_exchange(c),
+        detached_log=(),
     )
     return forget_registration(c, broker)
 
 
 @init
 def Init(c: Config) -> State:
-    """All brokers run, registered and unfenced; broker 0 leads and the ISR is complete."""
+    """All brokers run, registered and unfenced; broker 0 leads with all replicas in sync."""
     replicas = frozenset(initial_replicas(c))
     first = Partition(
         replicas=initial_replicas(c),
@@ -109,5 +109,5 @@ def Init(c: Config) -> State:
 
 @bound
 def WithinBudget(c: Config, s: State) -> bool:
-    """The bound of a search: perturbations are limited, healing never is (`elrcheck.model.budgets`)."""
+    """The bound of a search: disturbances are limited, recovery is not (`elrcheck.model.budgets`)."""
     return within(s.spent, c)

@@ -1,8 +1,7 @@
-"""The state of one partition: what the controller knows, what every broker holds, and ghosts.
+"""The state of one partition: the controller's image, each broker with its replica, and ghosts.
 
-Numbers start at 1 where Kafka starts at 0, so that 0 can mean "none yet": a broker whose `view.partition_epoch` is 0
-has applied no metadata since it started, a broker epoch of 0 is unknown.
-Sources: PartitionRegistration, BrokerRegistration (metadata), Partition, Replica (core).
+Epochs start at 1, where Kafka starts at 0, so that 0 means "none yet": no metadata applied since the process started,
+or an unknown broker epoch. Sources: PartitionRegistration, BrokerRegistration (metadata), Partition, Replica (core).
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from elrcheck.lang.runtime import op, record, state
 from elrcheck.lang.types import SeqMark, nat
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import RecoveryStrategy
-from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import AlterError
 from elrcheck.model.replicas import Replica, RSet, Vec
 
@@ -36,6 +34,8 @@ MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
 StaleEntries = Annotated[int, nat("StaleEntries", hi="most_stale")]
 KnownMinIsr = Annotated[int, nat("KnownMinIsr", hi="most_known_min_isr")]
 DueMinIsr = Annotated[int, nat("DueMinIsr", hi="most_due_min_isr")]
+UncleanSwitched = Annotated[int, nat("UncleanSwitched", hi="unclean_changes")]
+DetachedOffset = Annotated[int, nat("DetachedOffset", hi="detached_slots")]
 ReplicaList = Annotated[tuple[Replica, ...], SeqMark("broker_count")]
 
 
@@ -55,7 +55,7 @@ class Recovery(enum.Enum):
 
 
 class Status(enum.Enum):
-    """A broker process. STARTING: logs are loaded, registration has not succeeded yet."""
+    """The status of a broker process. STARTING: it has loaded its logs and is not registered yet."""
 
     OFFLINE = 0
     STARTING = 1
@@ -63,10 +63,10 @@ class Status(enum.Enum):
 
 
 class LogDir(enum.Enum):
-    """The log directory of a broker that held its replica, as the broker finds it; it has others.
+    """The state of the log directory in which a broker had its replica; the broker has other directories.
 
-    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: not in log.dirs any more. MOVED: the
-    replica is in another one, which the broker has not reported yet.
+    FAILED: configured, but unusable. REPLACED: empty and newly formatted. DROPPED: no longer in log.dirs. MOVED: the
+    replica is in another directory, which the broker has not reported yet.
     """
 
     PRESENT = 0
@@ -77,7 +77,7 @@ class LogDir(enum.Enum):
 
 
 class Directory(enum.Enum):
-    """The controller's record of a replica's directory, and of whether its broker has that one.
+    """The directory that the controller has recorded for a replica, and whether the broker still has it.
 
     UNASSIGNED counts as online (DirectoryId.isOnline). DirectoryId.LOST, which no release sends, is OFFLINE.
     """
@@ -88,7 +88,7 @@ class Directory(enum.Enum):
 
 
 class Stage(enum.Enum):
-    """The stage of a leader's AlterPartition. WAITING: refused as stale, pending until new metadata."""
+    """The stage of a leader's AlterPartition. WAITING: rejected as stale, and pending until newer metadata."""
 
     IDLE = 0
     SENT = 1
@@ -98,7 +98,7 @@ class Stage(enum.Enum):
 
 @record
 class Entry:
-    """A record in a log. The id tells apart two records that one leader epoch wrote at one offset."""
+    """A record in a log. The id distinguishes two records with the same leader epoch and offset."""
 
     id: RecordId
     epoch: Epoch
@@ -106,13 +106,14 @@ class Entry:
 
 
 Log = Annotated[tuple[Entry, ...], SeqMark("log_slots")]
+DetachedLog = Annotated[tuple[Entry, ...], SeqMark("detached_slots")]
 
 
 @record
 class Partition:
     """The controller's registration of the partition (PartitionRegistration).
 
-    last_known_none: the code's LastKnownELR is [-1], the last known leader of a partition that had none.
+    last_known_none: LastKnownELR is [-1], the last known leader that Kafka stores for a leaderless partition.
     """
 
     replicas: ReplicaList
@@ -133,10 +134,10 @@ class Partition:
 class Registration:
     """The controller's registration of a broker (BrokerRegistration).
 
-    registered: unregistering keeps the epoch, so that a later registration is a new one.
+    registered: unregistering leaves the epoch, so that the next registration gets a new one.
     shutdown_offset: the partition epoch when a controlled shutdown began (controlledShutdownOffset).
-    stale_entries: how often the controller's index BrokersToElrs names the broker for nothing.
-    directory: of the replica (PartitionRegistration.directories), seen against the broker's own list of them.
+    stale_entries: stale entries for the broker in the controller's index BrokersToElrs.
+    directory: of the replica (PartitionRegistration.directories), compared with the broker's own directories.
     """
 
     registered: bool
@@ -150,22 +151,24 @@ class Registration:
 
 @record
 class Settings:
-    """The settings of operators, as the controller has them: min.insync.replicas and the ELR feature.
+    """Dynamic settings in the controller's image: min.insync.replicas, unclean elections and the ELR feature.
 
-    A topic's value goes before a broker's, which is there only while ELR is off (KAFKA-16540), and the cluster's.
+    A topic's min.insync.replicas overrides a broker's (while ELR is off, KAFKA-16540), which overrides the cluster's.
+    unclean_switched: 1 if unclean.leader.election.enable is not what it was at the start.
     """
 
     topic_min_isr: MinIsr | None
     cluster_min_isr: MinIsr
     broker_min_isr: Vec[MinIsr | None]
     elr_enabled: bool
+    unclean_switched: UncleanSwitched = 0
 
 
 @record
 class Snapshot:
-    """A partition record of the metadata log, as far as brokers look at it; kept only so that they can lag.
+    """The fields of a partition record in the metadata log that brokers read; stored only if they may lag.
 
-    min_isr: the min.insync.replicas of the topic at that point of the log, if it can change.
+    min_isr: the topic's min.insync.replicas at that position of the log, if it can change.
     """
 
     leader: Replica | None
@@ -180,7 +183,7 @@ Metadata = Annotated[tuple[Snapshot, ...], SeqMark("metadata_slots")]
 
 @record
 class View:
-    """The partition as a broker last accepted it. Only a leader looks at `isr`, the committed ISR."""
+    """The partition as a broker has last applied it. Only a leader reads `isr`, the committed ISR."""
 
     leader: Replica | None
     leader_epoch: Epoch
@@ -191,9 +194,9 @@ class View:
 
 @record
 class Peer:
-    """A leader's view of a follower (Replica): its last accepted fetch.
+    """The state of a follower at the leader (Replica), from the last fetch that the leader accepted.
 
-    carried: 1 if that fetch was in an earlier leader epoch, and the leader did not step down since (F-51).
+    carried: 1 if that fetch was in an earlier leader epoch, and the leader has not stepped down since (F-51).
     """
 
     log_end_offset: Offset | None
@@ -203,12 +206,12 @@ class Peer:
 
 @record
 class Exchange:
-    """A leader's AlterPartition (Partition.alterIsr): the request in flight, then the controller's answer.
+    """A leader's AlterPartition (Partition.alterIsr): the request in flight, then the controller's response.
 
-    While SENT the epochs are the sender's; in an answer they are the controller's after the change. `isr` is the
-    proposal, and what a successful answer returns; min_isr is what was configured then, if an answer says so
-    (`alter_answer_carries_min_isr`). overtaken: 1 once metadata has ended the proposal; the exchange continues, and
-    its members do not count.
+    While SENT the epochs are the sender's; in a response they are the controller's after the change. `isr` is the
+    proposed ISR, or the one that a successful response returns; min_isr is the configured value at that time, if
+    responses carry it (`alter_answer_carries_min_isr`). overtaken: 1 once metadata has cancelled the proposal; the
+    exchange continues, but its members no longer count.
     """
 
     stage: Stage
@@ -231,9 +234,9 @@ class InfoStage(enum.Enum):
 
 @record
 class LogInfo:
-    """A GetReplicaLogInfo response: what a replica said about itself when it answered.
+    """A GetReplicaLogInfo response: the log of a replica at the time when it responded.
 
-    last_epoch, log_end_offset: of its log. leader_epoch: of the partition, as far as it knew.
+    last_epoch, log_end_offset: of its log. leader_epoch: in the replica's view.
     """
 
     stage: InfoStage
@@ -245,9 +248,9 @@ class LogInfo:
 
 @record
 class UncleanRecovery:
-    """The Unclean Recovery Manager's work on the partition; in memory of the active controller only.
+    """A recovery by the Unclean Recovery Manager, in the memory of the active controller.
 
-    strategy: DISABLED while no recovery runs. waited: the time for more answers is over.
+    strategy: DISABLED while no recovery runs. waited: the timeout for further responses has expired.
     """
 
     strategy: RecoveryStrategy
@@ -259,8 +262,8 @@ class UncleanRecovery:
 class LateFetch:
     """A fetch whose response has not arrived yet; at most one is in flight.
 
-    follower_epoch, leader_broker_epoch: the two processes; with either gone, so is the fetch.
-    leader_epoch: the request's. diverging: the leader says so, and names end_epoch and end_offset.
+    follower_epoch, leader_broker_epoch: broker epochs of both processes; the fetch ends with either of them.
+    leader_epoch: of the request. diverging: the response reports a divergence at end_epoch and end_offset.
     """
 
     follower: Replica
@@ -285,13 +288,13 @@ class Broker:
     """A broker process and its replica of the partition.
 
     log, high_watermark, clean_file and a request already sent survive the process; the rest does not. checkpoint: the
-    high watermark with which the process began, where another may be in its file than the last. registered_at: the
-    partition epoch when it registered; its view must reach it before it is a replica. min_isr: the
-    min.insync.replicas it has applied, if it can change; due_min_isr: the next one, or 0. settled: 1 for a follower
-    that does not compare its log with the leader's any more (`logs.compares`). clean_file: the broker epoch in the
-    clean-shutdown files of the directories that are left. ahead: 1 for a leader that has its partition epoch from an
-    answer and has yet to read the record of it. early: 1 for a starting process that acts on metadata already. stray_*:
-    an entry of the leader epoch cache that the log cannot explain; unflushed_*: one of its file only; 0: none.
+    high watermark from which the process started, if it may be older than the last. registered_at: the partition epoch
+    of its registration, up to which it must read before it is a replica. min_isr: the min.insync.replicas that it has
+    applied, if it can change; due_min_isr: the next one, or 0. settled: 1 for a follower that no longer compares its
+    log with the leader's (`logs.compares`). clean_file: the broker epoch in the clean-shutdown files of the usable
+    directories. ahead: 1 for a leader that has its partition epoch from a response and has not read the record yet.
+    early: 1 for a starting process that already acts on metadata. stray_*: a stale entry of the leader epoch cache;
+    unflushed_*: one in its file only; 0: none. detached_*: the replica in a failed directory that may come back.
     """
 
     status: Status
@@ -315,11 +318,13 @@ class Broker:
     unflushed_epoch: StrayEpoch = 0
     unflushed_start: StrayOffset = 0
     checkpoint: Checkpoint = 0
+    detached_log: DetachedLog = ()
+    detached_watermark: DetachedOffset = 0
 
 
 @record
 class Promise:
-    """The promise about the first `length` committed records: they survive min_isr - 1 losses."""
+    """The promise that the first `length` committed records survive min_isr - 1 losses."""
 
     length: Offset
     min_isr: MinIsr
@@ -327,7 +332,7 @@ class Promise:
 
 @record
 class Undone:
-    """A min ISR that was in force up to the partition epoch `at`; a greater one is now."""
+    """A min ISR that applied up to the partition epoch `at`, and is smaller than the current one."""
 
     at: PartitionEpoch
     min_isr: MinIsr
@@ -343,11 +348,11 @@ class State:
     """The state variables. `GHOSTS` names those that no protocol rule reads (`ghosts`).
 
     metadata: the partition records so far, oldest first; empty unless brokers may lag behind. fetching: the late
-    fetch in flight. committed: records below the highest watermark any leader had; only appended to. lossy: brokers
-    that lost a suffix of their log and have not registered since. promised: for committed records, the least min ISR
-    in force since; empty if it is the same throughout. undone: lesser min ISRs in force since the view of a leader that
-    lags. acked: acks=all records whose producers learnt of success; empty unless `tracks_acks`. favoured: the replica
-    that wins the next election in which it is a candidate, if `choice` is ANY.
+    fetch in flight. committed: records below the highest watermark that any leader has had; append-only. lossy: brokers
+    that have lost a suffix of their log and have not registered since. promised: the smallest min ISR that has applied
+    since records were committed; empty if it never changes. undone: smaller ones since the view of a lagging leader.
+    acked: acks=all records acknowledged to their producers; empty unless `tracks_acks`. favoured: the replica that wins
+    the next election in which it is a candidate, if `choice` is ANY.
     """
 
     settings: Settings
@@ -383,18 +388,12 @@ def hosts(broker: Broker) -> bool:
 
 @op
 def acts(broker: Broker) -> bool:
-    """The process acts on metadata: it runs, or does so before it is registered."""
+    """The process acts on metadata: it runs, or acts before it is registered."""
     return broker.status == Status.RUNNING or broker.early > 0
 
 
 @op
 def leads(s: State, b: Replica) -> bool:
-    """b is running and believes that it is the leader, which a zombie leader does too; it answers requests."""
+    """b runs and is the leader in its own view, as a zombie leader is; it serves requests."""
     broker = s.broker[b]
     return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
-
-
-@op
-def initial_replicas(c: Config) -> ReplicaList:
-    """The brokers that hold a replica at the start, in order."""
-    return tuple(c.brokers)[: c.broker_count - c.spare_brokers]

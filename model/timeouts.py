@@ -1,6 +1,6 @@
-"""Conditions under which a timeout is sure to come, for the fairness of the actions that it causes.
+"""Conditions under which a timeout is certain, for the fairness of the actions that it triggers.
 
-No rule reads them: they are loaded for liveness only (`elrcheck.invariants.modules`).
+No rule reads them; only liveness loads them (`elrcheck.invariants.modules`).
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from elrcheck.model.state import State, Status, hosts
 
 @op
 def session_is_over(s: State, b: Replica) -> bool:
-    """b is down, so that its heartbeats have stopped for good."""
+    """b is down and sends no more heartbeats."""
     return s.broker[b].status != Status.RUNNING
 
 
 @op
 def is_expected_back(s: State, b: Replica) -> bool:
-    """No operator has unregistered b, so its process will be started again."""
+    """No operator has unregistered b, so its process will restart."""
     return s.registration[b].registered
 
 
 @op
 def has_registered(s: State, b: Replica) -> bool:
-    """b runs, so that what it sends is in its own name."""
+    """b runs, so its requests carry its own broker epoch."""
     return s.broker[b].status == Status.RUNNING
 
 
 @op
 def answer_cannot_come(s: State) -> bool:
-    """The process that should answer the late fetch is gone, so the follower's request times out."""
+    """The process that should respond to the late fetch has ended, so the follower's request times out."""
     return any(
         not x.answered
         and (

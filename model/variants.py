@@ -1,7 +1,7 @@
-"""Named variants of the protocol: what a version does, as the knobs that differ from `kip_full`.
+"""Named variants of the protocol: the knobs in which a version differs from `kip_full`.
 
-Source: the comparison of KIP text, documentation and code, docs/semantics.md; Kafka's own source jars, from
-3.9.1 to 4.3.1. Releases between which none of the controller's rules changed share a variant.
+Source: the comparison of KIP text, documentation and code, docs/semantics.md; Kafka's source jars, from 3.9.1 to 4.3.1.
+Releases with the same controller rules share a variant.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from elrcheck.model.config import check_knobs
 class Variant:
     """A named set of knobs. knobs: Config field -> value, where it is not the default.
 
-    kafka: the releases whose controller does what the variant says. aliases: other names for it.
+    kafka: the releases whose controller has the rules of the variant. aliases: its other names.
     """
 
     name: str
@@ -140,7 +140,7 @@ VARIANTS: tuple[Variant, ...] = (
         "code_4_1_1",
         "Kafka 4.1.1 to 4.2 with ELR on: another rule for storing the last known leader",
         _CODE_4_1_1,
-        kafka=("4.1.1", "4.1.2", "4.2.0", "4.2.1"),
+        kafka=("4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.2.2"),
         aliases=("code_4_1",),
     ),
     Variant(
@@ -188,12 +188,12 @@ VARIANTS: tuple[Variant, ...] = (
 
 
 def variant_names() -> list[str]:
-    """Every name by which a variant may be asked for, aliases last."""
+    """Return the names of all variants, then their aliases."""
     return [v.name for v in VARIANTS] + [alias for v in VARIANTS for alias in v.aliases]
 
 
 def variant_named(name: str) -> Variant | None:
-    """The variant with this name or alias; under an alias it keeps the name that was asked for."""
+    """Return the variant with this name or alias, renamed to the alias; None if there is none."""
     for variant in VARIANTS:
         if name == variant.name or name in variant.aliases:
             return replace(variant, name=name)

@@ -1,6 +1,6 @@
-"""Properties of the controller with several partitions, M-1 to M-5: its indexes, and what an event leaves.
+"""Properties of the controller with several partitions, M-1 to M-5: its indexes, and the result of an event.
 
-W-1 to W-4 say what a search has met.
+W-1 to W-4 are witnesses.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import is_active
 from elrcheck.model.state import Directory
 
-# ---------------------------------------------------------------------------- of several
+# ---------------------------------------------------------------------------- several partitions
 
 
 @op
@@ -23,7 +23,7 @@ def leads_any(c: ControllerConfig, s: ControllerState, b: Replica) -> bool:
 
 @always("M-1")
 def IndexesAreRecomputed(c: ControllerConfig, s: ControllerState) -> bool:
-    """Each index of the controller is what a look at all partitions gives."""
+    """Each index of the controller equals its recomputation from all partitions."""
     right = recomputed(c, s.topics)
     return conj(
         isrs=s.indexes.isrs == right.isrs,
@@ -39,7 +39,7 @@ def IndexesAreRecomputed(c: ControllerConfig, s: ControllerState) -> bool:
 
 @always("M-2")
 def ControllerGoesOn(c: ControllerConfig, s: ControllerState) -> bool:
-    """No event makes the controller resign: a broker that comes back is registered, a failed disk is taken note of."""
+    """No event makes the controller resign."""
     return conj(
         fenced=s.fault != Fault.FENCING,
         unfenced=s.fault != Fault.UNFENCING,
@@ -53,13 +53,13 @@ def ControllerGoesOn(c: ControllerConfig, s: ControllerState) -> bool:
 
 @always("M-3")
 def FencedLeadsNothing(c: ControllerConfig, s: ControllerState) -> bool:
-    """A broker that is not active leads no partition of any topic."""
+    """An inactive broker leads no partition of any topic."""
     return conj(leads_nothing=all(is_active(s.registration[b]) or not leads_any(c, s, b) for b in c.brokers))
 
 
 @always("M-4")
 def LeaderLostWithItsBroker(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
-    """A partition loses its leader only in a step that stops or restarts that broker, or fails its log directory."""
+    """A partition loses its leader only when that broker stops or restarts, or its log directory fails."""
     return conj(
         keeps_leader=all(
             implies(
@@ -85,9 +85,9 @@ def LeaderLostWithItsBroker(c: ControllerConfig, s: ControllerState, t: Controll
 
 @always("M-5")
 def DeletedStaysDeleted(c: ControllerConfig, s: ControllerState) -> bool:
-    """Nobody is in a partition of a topic that does not exist."""
+    """The partitions of a deleted topic have no members and no leader."""
     return conj(
-        nobody=all(
+        empty=all(
             s.topics[t].exists
             or (
                 s.topics[t].parts[p].partition.isr | s.topics[t].parts[p].partition.elr == EMPTY
@@ -99,7 +99,7 @@ def DeletedStaysDeleted(c: ControllerConfig, s: ControllerState) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------- what a search has met
+# ---------------------------------------------------------------------------- witnesses
 
 
 @op
@@ -120,7 +120,7 @@ def TwoWithoutLeader(c: ControllerConfig, s: ControllerState) -> bool:
 
 @sometimes("W-2")
 def TwoElectedAtOnce(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
-    """One step gives two partitions a leader that had none."""
+    """One step elects leaders in two leaderless partitions."""
     return conj(two=leaderless(c, s) >= leaderless(c, t) + 2, none_deleted=s.spent.deletions == t.spent.deletions)
 
 
@@ -135,5 +135,5 @@ def EligibleInTwo(c: ControllerConfig, s: ControllerState) -> bool:
 
 @sometimes("W-4")
 def CreatedAgain(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
-    """A topic is created again."""
+    """An operator recreates a topic."""
     return any(not s.topics[u].exists and t.topics[u].exists for u in range(c.topics))

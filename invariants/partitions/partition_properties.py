@@ -1,6 +1,6 @@
-"""P-10 to P-12 and P-17 to P-20 of every partition: what the properties with these ids say of one (`membership`).
+"""P-10 to P-12 and P-17 to P-20 for every partition; `membership` has these properties for one partition.
 
-The statements about one partition are those that the proof of the controller makes (`controller_legal`).
+The statements about one partition are those of the proof of the controller (`controller_legal`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def whole(c: ControllerConfig, s: ControllerState, t: Topic, p: Part) -> bool:
 
 @always("P-18")
 def LeaderlessIffIsrEmpty(c: ControllerConfig, s: ControllerState) -> bool:
-    """With ELR on, a partition has no leader exactly when its ISR is empty, unless a member's directory has failed."""
+    """With ELR on, a partition is leaderless exactly when its ISR is empty, unless a member's directory has failed."""
     return conj(
         leaderless_iff_empty=all(
             implies(s.settings.elr_enabled and whole(c, s, t, p), leaderless_iff_isr_empty(controller_at(c, s, t, p)))
@@ -83,7 +83,7 @@ def LeaderlessIffIsrEmpty(c: ControllerConfig, s: ControllerState) -> bool:
 
 @always("P-19")
 def IsrMembersActive(c: ControllerConfig, s: ControllerState) -> bool:
-    """A fenced broker is in no ISR, but as the last member of one without a leader (KIP-841)."""
+    """A fenced broker is in no ISR, except as the last member in a leaderless partition (KIP-841)."""
     return conj(
         isr_active=all(isr_is_legal(c, controller_at(c, s, t, p)) for t in range(c.topics) for p in range(c.partitions))
     )
@@ -91,9 +91,9 @@ def IsrMembersActive(c: ControllerConfig, s: ControllerState) -> bool:
 
 @always("P-20")
 def NoNeedlessStall(c: ControllerConfig, s: ControllerState) -> bool:
-    """No partition is without a leader while a candidate of it is active, its log directory online.
+    """No partition is leaderless while one of its candidates is active with an online log directory.
 
-    An ISR member, even one whose log directory has failed, keeps the ELR from being asked.
+    An ISR member, even one whose log directory has failed, prevents an election from the ELR.
     """
     return conj(
         elected=all(

@@ -42,9 +42,9 @@ PROPERTIES: tuple[tuple[str, Property], ...] = (
     ("P-20", NoNeedlessStall),
 )
 ONLY_WITH_ELR = ("P-11", "P-19")
-"""Not asked without the feature. P-11: min.insync.replicas may then be set in the controller's own file,
-which the log does not tell. P-19: before 4.0 a broker that registered again stayed in the ISR, fenced
-(KAFKA-18106, C-26), and the log does not tell which release wrote it."""
+"""Properties that are not judged without the feature. P-11: the controller's own file may then set min.insync.replicas,
+which the log does not contain. P-19: before 4.0 a broker that registered again stayed in the ISR, fenced (KAFKA-18106,
+C-26), and the log does not contain the release that wrote it."""
 VARIANT = "code_4_3"
 """Any variant: the properties depend only on whether it elects from a stored ELR while the feature is off."""
 

@@ -81,7 +81,7 @@ class KnownChanges:
         self._sound: dict[ChangeQuestion, bool] = {}
         self._numbers: dict[object, int] = {}
         """Of facts and of changes: equal ones have the same number."""
-        # Found again whenever they are missing:
+        # Recomputed if missing:
         self._keys: dict[bytes, PartitionKey] = {}
         self._changes: dict[tuple[Home, bytes, bytes], int | None] = {}
         self._created: dict[bytes, StoredPartition] = {}

@@ -76,7 +76,7 @@ class LogAudit:
                 yield self._last
 
     def findings(self) -> LogFindings:
-        """Return what was found so far."""
+        """Return the report on the records read so far."""
         findings = LogFindings(
             self.log,
             self.history.read,

@@ -209,7 +209,7 @@ INVISIBLE = (
 )
 """Findings that lose acknowledged records and leave no sign in a metadata log."""
 INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})
-"""The same for a running cluster, of which only the next step is judged."""
+"""The same for a running cluster, where only the next step is judged."""
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_RULES, *_NEXT_STEPS)})
 NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)
 """Rules of a running cluster: findings that its next step may begin."""

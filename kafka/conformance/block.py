@@ -145,7 +145,7 @@ def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
         points = (space.at(point) for point in shuffled(space.size, seed, block.start, block.stop))
         possible = (point for point in points if point is not None and askable(config.elr_enabled, point))
         return possible if block.part is BUILDER else map(_walk_of, possible)
-    # The same events whose answers are compared with the model's are asked in either order.
+    # The events are those compared with the model, each with the ISR in both orders.
     kind = "random events" if block.kind == "ISR order" else block.kind
     choices = (random.Random(f"{seed}/{kind}/{number}") for number in range(block.start, block.stop))
     if kind == "walks":

@@ -125,7 +125,7 @@ def version_report(variant: str, result: VersionResult, spaces: tuple[ComparedSp
 
 
 def _spaces(run: VersionRun) -> Iterator[ComparedSpace]:
-    """Return the finite sets of questions that were asked, whole or in part."""
+    """Return the finite sets of questions with the part that the run covers."""
     for kind in PARTS:
         for number, space in enumerate(spaces_of(kind)):
             if question_count := run.question_counts[kind, number]:

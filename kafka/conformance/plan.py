@@ -1,4 +1,4 @@
-"""The order of the questions of a run: blocks of every kind, so that a run that ends early has asked some of each.
+"""The order of the questions of a run: blocks of every kind, so that a run that ends early covers each of them.
 
 The number of comparisons is divided between the exhaustive spaces and the random questions. The share that an
 exhausted space leaves goes to the random questions.

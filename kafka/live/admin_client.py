@@ -59,7 +59,7 @@ def open_client(bootstrap: str, settings: ClientSettings) -> Iterator[ClusterCli
         try:
             yield ClusterClient(library, admin)
         finally:
-            with suppress(Exception):  # what was asked is answered
+            with suppress(Exception):  # the answers have arrived
                 admin.close()
 
 

@@ -30,7 +30,7 @@ WHAT_IT_IS = (
 
 
 class Reached(NamedTuple):
-    """A file has records up to this offset, not all of which were yielded."""
+    """The end offset of the records in a file, including those not yielded."""
 
     offset: int
 

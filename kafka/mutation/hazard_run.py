@@ -139,7 +139,7 @@ def run_hazard(
     place: str = "",
     run_dir: Path | None = None,
 ) -> HazardReport:
-    """Search both sides. wanted: properties that count; place: position in the run, for the progress line."""
+    """Search both sides. judged: properties that count; place: position in the run, for the progress line."""
     expected = tuple(ident for ident in hazard.expected if ident in judged)
     report = _described(hazard, expected)
     if hazard.left_out is not None:

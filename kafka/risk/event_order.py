@@ -42,9 +42,9 @@ def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
 
 
 def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
-    """Return the events of searches that found a loss, or no leader, under these rules and settings as well.
+    """Return the events of recorded searches that lose a record, or have no leader, under these rules and settings.
 
-    The rules of such a release have the finding, and nothing else about the search is different.
+    The release of such a search has the finding, and differs in no other rule.
     """
     return frozenset(
         _events_of(run)

@@ -1,7 +1,7 @@
-"""The time of one group of settings, of which the report has its share.
+"""The time budget of one group of settings, a share of which is for the report.
 
-What follows the searches takes processor time, and on a busy machine a multiple of that. The multiple is measured
-while the model is loaded, which one thread does.
+The work after the searches takes processor time, and on a busy machine a multiple of it in wall time. The load of the
+model, which runs in one thread, measures this multiple.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ class _HclReader:
                 self._part()
 
     def _pass(self, lines: bool = False) -> None:
-        """Pass over blanks and comments, also over the ends of lines if asked to."""
+        """Skip blanks and comments; with `lines`, also the ends of lines."""
         while True:
             blank = BLANK.match(self._text, self._at) or COMMENT.match(self._text, self._at)
             if blank is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.laboratory.evidence.page_lines import table
+from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Level
 
 INDEX = """\
@@ -57,13 +57,18 @@ def _index(findings: Sequence[Finding]) -> Iterator[str]:
             yield from (f"## {title}", "", *table(("finding", "what is wrong", "Kafka"), rows))
 
 
-def version_page(finding_table: FindingTable) -> str:
-    """Return docs/findings/table.md: a line for each finding, a column for each release."""
+def version_page(finding_table: FindingTable, older: Collection[str]) -> str:
+    """Return docs/findings/table.md: a line for each finding, a column for each release.
+
+    older: findings whose searches are of an older model.
+    """
     rows = (
         (_link("", row.finding), *(_letters(row, kafka) for kafka in finding_table.releases))
         for row in finding_table.rows
     )
-    return "\n".join((TABLE, *table(("finding", *finding_table.releases), rows)))
+    stale = f"The model's source has changed since the searches of {', '.join(older)}."
+    note = tuple(paragraphs(stale)) if older else ()
+    return "\n".join((TABLE, *note, *table(("finding", *finding_table.releases), rows)))
 
 
 def _link(folder: str, finding: str) -> str:

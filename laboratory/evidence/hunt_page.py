@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.laboratory.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation, hunted_cases, is_whole
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
@@ -51,6 +52,8 @@ def _summary(hunt: Hunt) -> Iterator[str]:
         f"Of {len(hunt.cases)} configurations {broken} break something, {len(violations)} properties in all;"
         f" {unexplained or 'none'} of these {'is' if unexplained == 1 else 'are'} without an explanation."
     )
+    if older := sum(1 for case in hunt.cases if case.model != model_digest()):
+        yield from paragraphs(f"{older} were searched before the model's source last changed, and not since.")
 
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:

@@ -25,7 +25,7 @@ from elrcheck.checking.suite.suite_file import SuiteCase, read_family
 from elrcheck.declared.select import resolve
 
 NAME = "hunted.json"
-SCHEMA = "elrcheck.hunt/1"
+SCHEMA = "elrcheck.hunt/2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,8 @@ class HuntedViolation(Record, frozen=True):
 class HuntedCase(Record, frozen=True):
     """One configuration. complete: its searches, with and without repairs, were; states: as released.
 
-    introduced: properties that break with all repairs only. left_out: findings whose repairs were left out.
+    introduced: properties that break with all repairs only. left_out: findings whose repairs were left out. model:
+    digest of the model's source at that time.
     """
 
     name: str
@@ -128,6 +129,7 @@ class HuntedCase(Record, frozen=True):
     violations: tuple[HuntedViolation, ...] = ()
     introduced: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    model: str = ""
 
     @property
     def command(self) -> str:
@@ -135,10 +137,9 @@ class HuntedCase(Record, frozen=True):
 
 
 class Hunt(Record, frozen=True):
-    """The whole file. model: digest of its source then."""
+    """The whole file. day: of its last search."""
 
     day: str
-    model: str
     cases: tuple[HuntedCase, ...]
     schema: str = SCHEMA
 

@@ -1,11 +1,11 @@
 """A shadow ISR instead of the ELR: an alternative that KIP-966 rejected (E-10, knob `shadow_isr`).
 
-The last member of the ISR stays in it, whatever happens to it, and leads when it is back. If it
-stopped uncleanly it is RECOVERING, and before it serves it copies what it lost from a member of the
-shadow ISR. The shadow is kept in the field of the ELR and by the same rule, but never elected from.
+The last member of the ISR always stays in it, and leads when it is back. After an unclean shutdown it is RECOVERING:
+before it serves, it copies the records that it lost from a member of the shadow ISR. The ELR field stores the shadow
+ISR, by the rule of the ELR, but its members are not electable.
 
-Here is what the rules of the protocol ask of this alternative, each in one place. What happens when the
-last member returns is in `elrcheck.model.broker.shadow_isr_sync`.
+The operators here are the hooks that the rules of the protocol call. `elrcheck.model.broker.shadow_isr_sync` has the
+return of the last member.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ def update_shadow_isr(c: Config, p: Partition, draft: Draft, target: Target) -> 
 
 @op
 def electable(c: Config, elr: RSet) -> RSet:
-    """The ELR members that may be elected: all of them, and none of a shadow ISR."""
+    """The electable ELR members: all of them, but no member of a shadow ISR."""
     return EMPTY if c.shadow_isr else elr
 
 
 @op
 def synchronises(c: Config, s: State, leader: Replica) -> bool:
-    """The leader still copies what it lost from the shadow ISR, and does not serve yet."""
+    """The leader is still copying lost records from the shadow ISR, and does not serve yet."""
     return c.shadow_isr and s.partition.leader == leader and s.partition.recovery == Recovery.RECOVERING
 
 
 @op
 def serves(c: Config, s: State, leader: Replica) -> bool:
-    """A leader serves clients and followers at once, unless it has to copy from a shadow ISR first."""
+    """A leader serves clients and followers at once, unless it must copy from a shadow ISR first."""
     return not synchronises(c, s, leader)
 
 
@@ -52,10 +52,10 @@ def serves(c: Config, s: State, leader: Replica) -> bool:
 def shadow_registration(c: Config, controller: Controller, b: Replica) -> Target:
     """A new incarnation of b registers after an unclean shutdown, so it may have lost data.
 
-    It leaves the shadow; as the last member of the ISR it will lead, but has to recover first (E-10).
+    It leaves the shadow ISR; as the last member of the ISR it will lead, but must recover first (E-10).
     """
     p = controller.partition
     acceptable = active(c, controller.registration) - {b}
-    base = target(controller, p.isr, election_type(c), acceptable, frozenset({b}))
+    base = target(controller, p.isr, election_type(c, controller.settings), acceptable, frozenset({b}))
     last = b in p.isr and p.leader is None
     return replace(base, recovery=Recovery.RECOVERING) if last else base

@@ -1,12 +1,12 @@
-"""The answers to a producer, and the records that a consumer sees.
+"""Responses to a producer, and the records that a consumer can read.
 
 Sources: ReplicaManager.appendRecords, DelayedProduce, Partition.checkEnoughReplicasReachOffset; KIP-966.
 
-With acks=0 the producer gets no answer, with acks=1 the append is success. With acks=all the record waits in the
-leader until the high watermark has passed it. A refusal after the append promises nothing: the
-record may still be committed later. The answers are not part of the state; they follow from a step
-of the leader, that is from the broker before and after it. A leader that is elected anew without
-stepping down still answers; which of its older records a producer waits for is not known here then.
+With acks=0 there is no response; with acks=1 the append is a success. With acks=all the record waits at the leader
+until the high watermark has passed it. An error after the append promises nothing: the record may still be committed
+later. Responses are not part of the state; they follow from a step of the leader, that is from the broker before and
+after it. A leader that is reelected without stepping down still responds; the state does not say which of its older
+records a producer then waits for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, acts, host
 
 
 class ProduceAnswer(enum.Enum):
-    """Kafka's error names for a produce request; NONE is success, WAITING no answer yet."""
+    """Kafka's error names for a produce request; NONE is a success, WAITING no response yet."""
 
     WAITING = 0
     NONE = 1
@@ -36,13 +36,13 @@ class ProduceAnswer(enum.Enum):
 
 @op
 def leads_partition(broker: Broker, b: Replica) -> bool:
-    """b acts as leader by its own view."""
+    """b acts as leader in its own view."""
     return acts(broker) and broker.view.leader == b and hosts(broker)
 
 
 @op
 def produce_error(c: Config, settings: Settings, leader: Broker, leader_id: Replica, acks: Acks) -> ProduceAnswer:
-    """The error with which a leader refuses a write before it appends, or its answer right after the append.
+    """The error with which a leader rejects a write before the append, or its response right after the append.
 
     ReplicaManager.appendRecords, Partition.appendRecordsToLeader (NOT_ENOUGH_REPLICAS).
     """
@@ -56,7 +56,7 @@ def produce_error(c: Config, settings: Settings, leader: Broker, leader_id: Repl
 
 @op
 def waits(leader: Broker, leader_id: Replica, k: Offset) -> bool:
-    """The producer of the record at offset k waits for its leader, which wrote it in this epoch."""
+    """The producer of the record at offset k waits for the leader, which appended it in this epoch."""
     return (
         leads_partition(leader, leader_id)
         and leader.high_watermark <= k
@@ -68,10 +68,10 @@ def waits(leader: Broker, leader_id: Replica, k: Offset) -> bool:
 
 @op
 def answer_after(c: Config, settings: Settings, after: Broker, leader_id: Replica, k: Offset) -> ProduceAnswer:
-    """The answer to the producer of the record at k by a step of the leader, which leaves it as `after`.
+    """The response to the producer of the record at k in a step of the leader to the state `after`.
 
-    DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the members of the maximal ISR
-    are counted again when the watermark has passed the record. If the leader died, the producer times out.
+    DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the leader counts the members of the maximal
+    ISR again after the watermark has passed the record. If the leader dies, the producer times out.
     """
     if not acts(after):
         return ProduceAnswer.REQUEST_TIMED_OUT

@@ -1,21 +1,21 @@
-"""A restarted process that acts on metadata before it is registered: its old broker epoch is still in force.
+"""A restarted process that acts on metadata before it is registered, while its old broker epoch is still valid.
 
 Sources: BrokerServer.startup installs the metadata publishers without waiting for the registration, and
-MetadataLoader.stillNeedToCatchUp waits for the high watermark of the metadata quorum only. The first publish
-(BrokerMetadataPublisher.initializeManagers, onMetadataUpdate) starts ReplicaManager and the coordinators, makes
-the broker leader or follower, and has a coordinator complete what it finds (TransactionCoordinator.onElection).
-Meanwhile ClusterControlManager.registerBroker answers DUPLICATE_BROKER_REGISTRATION until the session of the
-process before has ended.
+MetadataLoader.stillNeedToCatchUp only waits for the high watermark of the metadata quorum. The first publish
+(BrokerMetadataPublisher.initializeManagers, onMetadataUpdate) starts ReplicaManager and the coordinators, makes the
+broker leader or follower, and lets a coordinator complete pending transactions (TransactionCoordinator.onElection).
+Meanwhile ClusterControlManager.registerBroker responds with DUPLICATE_BROKER_REGISTRATION until the session of the
+previous process has expired.
 
-What follows, by class:
-* SocketServer.enableRequestProcessing comes at the end of the startup, so no client writes to such a leader and
-  no follower fetches from it. Its coordinators write (`WriteEarly`).
-* A follower fetches with broker epoch -1 (BrokerLifecycleManager.brokerEpoch), here 0, which
-  Partition.isBrokerEpochIsrEligible and ReplicationControlManager.ineligibleReplicasForIsr let through.
-* Its AlterPartition requests are refused (STALE_BROKER_EPOCH, ReplicationControlManager.alterPartition), so that
-  it proposes nothing here. One of the process before is still under way, and may be granted.
+Consequences, by class:
+* SocketServer.enableRequestProcessing comes at the end of the startup, so no client writes to such a leader and no
+  follower fetches from it. Its coordinators do write (`WriteEarly`).
+* A follower fetches with broker epoch -1 (BrokerLifecycleManager.brokerEpoch), here 0, which passes
+  Partition.isBrokerEpochIsrEligible and ReplicationControlManager.ineligibleReplicasForIsr.
+* The controller rejects its AlterPartition requests (STALE_BROKER_EPOCH, ReplicationControlManager.alterPartition), so
+  it proposes nothing here. A request of the previous process may still be in flight, and may be granted.
 
-Left out: late fetches of such a process, and what it does between its registration and reading it.
+Omitted: late fetches of such a process, and the time from its registration until it has read it.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from elrcheck.model.state import Acks, Entry, State, Status
 
 @action(message=Message("Controller", "b"), fairness=Unfair("a disturbance: registration may come first"))
 def ApplyEarly(c: Config, s: State, b: Replica) -> State:
-    """b, which is not registered yet, applies the newest record (BrokerMetadataPublisher.onMetadataUpdate).
+    """b applies the newest record before it is registered (BrokerMetadataPublisher.onMetadataUpdate).
 
-    The first publish of a process counts; later ones, while registration is refused, are free. The logs are
-    loaded with the newest min.insync.replicas (LogManager.startup).
+    The first publish of a process is budgeted; later ones before the registration are free. LogManager.startup loads
+    the logs with the newest min.insync.replicas.
     """
     broker = s.broker[b]
     require(c.early_starts > 0, "the scope has processes that act before they are registered")
-    require(c.before_registration != BeforeRegistration.WAITS, "a process does not wait for its registration")
+    require(c.before_registration != BeforeRegistration.WAITS, "processes do not wait for their registration")
     require(broker.status == Status.STARTING, "b is starting")
     require(broker.view.partition_epoch < s.partition.partition_epoch, "there is newer metadata")
     leads = c.before_registration == BeforeRegistration.ACTS
-    require(leads or s.partition.leader != b, "b does not lead, or may lead before it is registered")
+    require(leads or s.partition.leader != b, "b is not the leader, or may lead before it is registered")
     first = broker.early == 0
     loaded = replace(broker, min_isr=known_min_isr(c, s.settings, b)) if first else broker
     newest = snapshot(c, s.settings, s.partition)
@@ -61,13 +61,13 @@ def ApplyEarly(c: Config, s: State, b: Replica) -> State:
 
 @action(fairness=Unfair("a coordinator need not write"))
 def WriteEarly(c: Config, s: State, leader: Replica) -> State:
-    """A coordinator on a leader that is not registered appends a record to its own topic, with acks=all.
+    """A coordinator on an unregistered leader appends a record to its own topic, with acks=all.
 
     TransactionMarkerChannelManager completes a prepared transaction (TransactionStateManager.appendTransactionToLog).
     """
     broker = s.broker[leader]
-    require(c.early_writes > 0, "the partition is of an internal topic")
-    require(broker.early > 0, "leader is not registered yet")
+    require(c.early_writes > 0, "the topic is internal")
+    require(broker.early > 0, "leader acts before it is registered")
     require(len(broker.log) < c.log_slots, "the log has room")
     answer = produce_error(c, s.settings, broker, leader, Acks.ALL)
     require(answer == ProduceAnswer.WAITING, "leader leads by its own view, with min ISR members")

@@ -1,16 +1,16 @@
-"""The leader epoch cache where it is not what the log says: an entry too many, in memory or in its file (F-69).
+"""The leader epoch cache where it differs from the log: a stale entry, in memory or in its file (F-69).
 
 Sources: LeaderEpochFileCache (assign, truncateFromEndAsyncFlush), UnifiedLog.truncateTo, LogLoader.load,
 LogSegment.recover, KafkaScheduler, BrokerServer.shutdown.
 
-A new entry is in the file before the first record of its epoch is in the log. From 3.8 an entry that a truncation
-removes leaves the file in a task of the scheduler. If records of an older epoch follow and the process ends before that
-task, the next process reads the entry again: loading drops entries beyond the end of the log only, and recovery adds
-epochs that are newer than those in the file. An orderly shutdown, too, may end before the task: BrokerServer shuts the
-scheduler down, which drops its tasks and accepts no others, while fetchers still run; no later step writes the file.
+A new entry is in the file before the first record of its epoch is in the log. Since 3.8 a task of the scheduler removes
+a truncated entry from the file. If records of an older epoch follow and the process ends before that task, the next
+process loads the entry again: loading drops only entries beyond the log end offset, and recovery adds only epochs newer
+than those in the file. Even a clean shutdown may end before the task: BrokerServer shuts the scheduler down, which
+drops its tasks and accepts no new ones, while fetchers still run; no later step writes the file.
 
-Everything here returns what it was given unless `late_flushes` and `epoch_file` allow a late flush. Left out: a second
-such entry of a broker at the same time, and an operating system that crashes between a new entry and a truncation.
+The operators here change nothing unless `late_flushes` and `epoch_file` allow a late flush. Omitted: a second stale
+entry of a broker at the same time, and an operating system that crashes between a new entry and a truncation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, Entry, Epoch, Log, Offset, State, Status
 
-# ---------------------------------------------------------------------------- what the cache says
+# ---------------------------------------------------------------------------- lookups
 
 
 @op
@@ -35,13 +35,13 @@ def last_epoch(log: Log) -> Epoch:
 
 @op
 def latest_epoch(broker: Broker) -> Epoch:
-    """LeaderEpochFileCache.latestEpoch, apart from the epoch in which the broker leads itself."""
+    """LeaderEpochFileCache.latestEpoch, without the epoch in which the broker itself leads."""
     return max(last_epoch(broker.log), broker.stray_epoch)
 
 
 @op
 def cached_epoch(broker: Broker, k: Offset) -> Epoch:
-    """The epoch of the record at offset k by the cache (epochForOffset)."""
+    """The epoch of the record at offset k according to the cache (epochForOffset)."""
     written = broker.log[k].epoch
     hidden = broker.stray_epoch > written and k >= broker.stray_start
     return broker.stray_epoch if hidden else written
@@ -63,15 +63,15 @@ def without_stray(broker: Broker) -> Broker:
 
 @op
 def flushed(broker: Broker) -> Broker:
-    """The broker once the file of the cache is as the cache."""
+    """The broker after a write of the cache to its file."""
     return replace(broker, unflushed_epoch=0, unflushed_start=0)
 
 
 @op
 def cut(c: Config, broker: Broker, keep: Offset) -> Broker:
-    """UnifiedLog.truncateTo: the log ends at offset `keep`, and so does the cache; its file follows later.
+    """UnifiedLog.truncateTo: log and cache end at offset `keep`; the file follows later.
 
-    Of the entries that the file then has too many, the oldest counts: loading is least likely to remove it.
+    The oldest of the stale entries in the file counts: loading is least likely to remove it.
     """
     shorter = replace(broker, log=broker.log[:keep], high_watermark=min(broker.high_watermark, keep))
     if not flushes_late(c):
@@ -89,7 +89,7 @@ def cut(c: Config, broker: Broker, keep: Offset) -> Broker:
 
 @op
 def grown(c: Config, broker: Broker, entry: Entry) -> Broker:
-    """A follower with one more record; LeaderEpochFileCache.assign writes the file if the cache changes.
+    """The follower with another record; LeaderEpochFileCache.assign writes the file if the cache changes.
 
     A record of an older epoch than the latest removes the newer entry.
     """
@@ -103,7 +103,7 @@ def grown(c: Config, broker: Broker, entry: Entry) -> Broker:
 
 @op
 def leads_from_here(c: Config, broker: Broker) -> Broker:
-    """Partition.makeLeader in a new epoch: the cache gets an entry of it at the log end, and the file is written."""
+    """Partition.makeLeader in a new epoch: the cache gets an entry for it at the log end, and writes its file."""
     if not flushes_late(c):
         return broker
     return flushed(without_stray(broker) if broker.stray_start >= len(broker.log) else broker)
@@ -111,9 +111,9 @@ def leads_from_here(c: Config, broker: Broker) -> Broker:
 
 @op
 def leads_no_more(c: Config, broker: Broker, b: Replica) -> Broker:
-    """b, which has led without writing, and becomes a follower: its own entry stays until it truncates.
+    """b becomes a follower after it has led without writing: its own entry stays until it truncates.
 
-    With an empty log the entry cannot outlive the first record.
+    With an empty log the entry cannot survive the first record.
     """
     wrote_nothing = broker.view.leader == b and broker.epoch_start == len(broker.log) and len(broker.log) > 0
     if not flushes_late(c) or not wrote_nothing or broker.stray_epoch > 0:
@@ -123,21 +123,21 @@ def leads_no_more(c: Config, broker: Broker, b: Replica) -> Broker:
 
 @op
 def without_log(broker: Broker) -> Broker:
-    """The broker without a log, which takes the file of the cache with it, and the checkpoint."""
+    """The broker without its log, the file of the cache and the checkpoint."""
     return flushed(without_stray(replace(broker, log=(), high_watermark=0, checkpoint=0)))
 
 
 @op
 def dies_before_flush(broker: Broker, keep: Offset) -> bool:
-    """A task that would remove an entry from the file has not run, and loading will not remove it."""
+    """The task that removes an entry from the file has not run, and loading will not remove it."""
     return broker.unflushed_epoch > 0 and broker.unflushed_start < keep
 
 
 @op
 def file_left(broker: Broker, keep: Offset) -> Broker:
-    """The broker with what its process leaves in the file that the first `keep` records do not account for.
+    """The broker with the stale entry that its process leaves in the file, next to the first `keep` records.
 
-    LogLoader.load drops the entries beyond the end of the log.
+    LogLoader.load drops entries beyond the log end offset.
     """
     ended = flushed(without_stray(broker))
     if dies_before_flush(broker, keep):
@@ -149,7 +149,7 @@ def file_left(broker: Broker, keep: Offset) -> Broker:
 
 @op
 def loaded(c: Config, broker: Broker) -> Broker:
-    """The broker once it has read its logs and the files of their caches."""
+    """The broker after it has loaded its logs and the files of their caches."""
     if not flushes_late(c):
         return broker
     return flushed(replace(broker, stray_epoch=broker.unflushed_epoch, stray_start=broker.unflushed_start))
@@ -158,11 +158,11 @@ def loaded(c: Config, broker: Broker) -> Broker:
 # ---------------------------------------------------------------------------- an action
 
 
-@action(fairness=Fair("the scheduler runs: a task that writes the file of the leader epoch cache"))
+@action(fairness=Fair("the scheduler runs its tasks: a write of the leader epoch cache"))
 def FlushEpochs(c: Config, s: State, b: Replica) -> State:
     """The scheduler of b writes the file of the leader epoch cache (LeaderEpochFileCache.writeIfDirExists)."""
     broker = s.broker[b]
     require(flushes_late(c), "the file follows a truncation late")
     require(broker.status != Status.OFFLINE, "b is running or starting")
-    require(broker.unflushed_epoch > 0, "the file has an entry too many")
+    require(broker.unflushed_epoch > 0, "the file has a stale entry")
     return replace(s, broker=put(s.broker, b, flushed(broker)))

@@ -1,8 +1,8 @@
-"""The memory of properties about a run, which no rule reads: committed, promised and acknowledged records.
+"""History for the properties, which no rule reads: committed, promised and acknowledged records.
 
-A step that may move the watermark of broker b ends in `observed`; one that changes min ISR, the replicas or
-the feature calls `promised_less`. Sources: KIP-966, "MinISR-1 tolerance to data loss unclean shutdown
-events"; DelayedProduce.
+A step that may advance the watermark of broker b ends in `observed`; one that changes min ISR, the replicas or the
+feature calls `promised_less`. Sources: KIP-966, "MinISR-1 tolerance to data loss unclean shutdown events";
+DelayedProduce.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from elrcheck.model.state import (
 
 @op
 def with_committed(committed: Log, leader: Broker) -> Log:
-    """The records below the highest watermark that any leader ever had: only appended to.
+    """The records below the highest watermark that any leader has had; append-only.
 
-    A leader that lacks one of them, and commits others in its place, adds nothing (P-32 notices it).
+    A leader that lacks one of them and commits others in its place adds nothing (P-32 detects it).
     """
     longer = leader.high_watermark > len(committed) and is_prefix(committed, leader.log)
     return leader.log[: leader.high_watermark] if longer else committed
@@ -49,21 +49,21 @@ def with_committed(committed: Log, leader: Broker) -> Log:
 
 @op
 def min_isr_in_force(settings: Settings, replicas: ReplicaList) -> MinIsr:
-    """The min ISR that protects committed records now; without ELR the last replica alone protects them."""
+    """The min ISR that currently protects committed records; without ELR only the last replica does."""
     return effective_min_isr(settings, replicas) if settings.elr_enabled else 1
 
 
 @op
 def min_isr_may_vary(c: Config) -> bool:
-    """The min ISR that protects committed records may change in a run; else no promise is stored."""
+    """The min ISR that protects committed records may change in a run; otherwise the state stores no promise."""
     return c.min_isr_changes > 0 or c.reassignments > 0 or c.feature_changes > 0
 
 
 @op
 def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr) -> Promises:
-    """No committed record survives more than min_isr - 1 losses from now on.
+    """The promises once no committed record survives more than min_isr - 1 losses.
 
-    The partition may now shrink to as few copies; a greater min ISR later does not bring back what it lost.
+    The partition may shrink to as few copies; a greater min ISR later does not restore the others.
     """
     weaker = tuple(p for p in promised if p.min_isr < min_isr)
     covered = len(committed) == 0 or any(p.length == len(committed) for p in weaker)
@@ -74,7 +74,7 @@ def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr
 
 @op
 def leader_lags(c: Config, brokers: Vec[Broker], at: PartitionEpoch) -> bool:
-    """A broker that takes itself for the leader has not read this far."""
+    """A broker that leads in its own view has not read up to this epoch."""
     return any(
         acts(brokers[b]) and brokers[b].view.leader == b and brokers[b].view.partition_epoch < at for b in c.brokers
     )
@@ -82,13 +82,13 @@ def leader_lags(c: Config, brokers: Vec[Broker], at: PartitionEpoch) -> bool:
 
 @op
 def still_missed(c: Config, undone: UndoneMinIsrs, brokers: Vec[Broker]) -> UndoneMinIsrs:
-    """Those that some leader has yet to read."""
+    """Those whose end some leader has not read yet."""
     return tuple(u for u in undone if leader_lags(c, brokers, u.at))
 
 
 @op
 def undone_after(c: Config, s: State, min_isr: MinIsr) -> UndoneMinIsrs:
-    """The lesser min ISRs that a lagging leader has missed, once min_isr is in force."""
+    """The smaller min ISRs since the view of a lagging leader, once min_isr applies."""
     before = min_isr_in_force(s.settings, s.partition.replicas)
     at = s.partition.partition_epoch
     lesser = tuple(u for u in still_missed(c, s.undone, s.broker) if u.min_isr < min_isr)
@@ -100,7 +100,7 @@ def undone_after(c: Config, s: State, min_isr: MinIsr) -> UndoneMinIsrs:
 
 @op
 def promised_by(c: Config, s: State, leader: Broker, b: Replica) -> MinIsr:
-    """The min ISR under which b commits now: the least one that was in force since the record b has read."""
+    """The min ISR under which b commits now: the smallest one since the record that b has read."""
     in_force = min_isr_in_force(s.settings, s.partition.replicas)
     least = min((u.min_isr for u in s.undone if leader.view.partition_epoch < u.at), default=in_force)
     return min(leader_min_isr(c, s.settings, leader, b), least)
@@ -121,9 +121,9 @@ def was_acked(acked: Acked, entry: Entry) -> bool:
 
 @op
 def acked_after(c: Config, s: State, after: Broker, b: Replica) -> Acked:
-    """The acks=all records whose writes b has reported to their producers as done (DelayedProduce.tryComplete).
+    """The acks=all records that b has acknowledged to their producers (DelayedProduce.tryComplete).
 
-    The answers are those of `acknowledgement.answer_after`, for records that b wrote in its present epoch.
+    As `acknowledgement.answer_after` responds, for records that b has appended in its current epoch.
     """
     leading = acts(after) and after.view.leader == b
     enough = len(maximal_isr(after)) >= leader_min_isr(c, s.settings, after, b)
@@ -144,7 +144,7 @@ def acked_after(c: Config, s: State, after: Broker, b: Replica) -> Acked:
 
 @op
 def observed(c: Config, s: State, t: State, b: Replica) -> State:
-    """The state t that a step of broker b leads to, with what producers and consumers have seen by then."""
+    """The state t after a step of broker b, with the history that producers and consumers have observed."""
     after = t.broker[b]
     committed = with_committed(s.committed, after)
     at_commit = promised_by(c, s, after, b)

@@ -1,7 +1,7 @@
-"""The commitment of records: the maximal ISR and the high watermark of a leader.
+"""Committing records: the maximal ISR and the high watermark of a leader.
 
-Sources: Partition (core), maybeIncrementLeaderHW and PartitionState; KIP-966 and KAFKA-15583 for the
-strict min-ISR rule. The watermark of a leader never moves backwards.
+Sources: Partition (core), maybeIncrementLeaderHW and PartitionState; KIP-966 and KAFKA-15583 for the strict min-ISR
+rule. The watermark of a leader never goes back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from elrcheck.model.state import Broker, Offset, Settings, Stage
 def maximal_isr(leader: Broker) -> RSet:
     """PartitionState.maximalIsr: the committed ISR and proposed members, which may already be in the ISR.
 
-    Before a process is registered a request under way is of the process before it.
+    Before the registration of a process, a request in flight is from the previous process.
     """
     pending = leader.alter.stage != Stage.IDLE and leader.alter.overtaken == 0 and leader.early == 0
     return leader.view.isr | leader.alter.isr if pending else leader.view.isr
@@ -37,7 +37,7 @@ def may_advance(c: Config, settings: Settings, leader: Broker, leader_id: Replic
 
 @op
 def known_end(leader: Broker, leader_id: Replica, b: Replica) -> Offset:
-    """The log end of b as far as the leader knows; 0 for a follower it has not heard of."""
+    """The log end offset of b at the leader; 0 for a follower without a fetch."""
     if b == leader_id:
         return len(leader.log)
     end = leader.peers[b].log_end_offset
@@ -46,13 +46,13 @@ def known_end(leader: Broker, leader_id: Replica, b: Replica) -> Offset:
 
 @op
 def heard_of(leader: Broker, leader_id: Replica, b: Replica) -> bool:
-    """The leader has had a fetch of b in this leader epoch."""
+    """The leader has received a fetch of b in this leader epoch."""
     return b == leader_id or leader.peers[b].log_end_offset is not None
 
 
 @op
 def with_high_watermark(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> Broker:
-    """Partition.maybeIncrementLeaderHW: the least log end of the maximal ISR, never backwards."""
+    """Partition.maybeIncrementLeaderHW: the smallest log end offset of the maximal ISR, if it is ahead."""
     quorum = maximal_isr(leader) if c.maximal_isr else leader.view.isr
     heard = frozenset(b for b in quorum if heard_of(leader, leader_id, b))
     counted = quorum if c.waits_for_unknown else heard

@@ -1,4 +1,4 @@
-"""Changes of the ISR by a leader: it proposes with AlterPartition and learns the controller's answer.
+"""ISR changes of a leader: it sends AlterPartition and handles the controller's response.
 
 Source: Partition (core): maybeExpandIsr, maybeShrinkIsr, submitAlterPartition, and its partition
 states CommittedPartitionState, PendingExpandIsr, PendingShrinkIsr; KIP-841, KIP-903.
@@ -25,9 +25,9 @@ from elrcheck.model.state import Broker, BrokerEpoch, Exchange, Settings, Stage,
 
 @op
 def may_join(c: Config, leader: Broker, f: Replica) -> bool:
-    """Partition.isFollowerInSync for an expansion: HW reached and the leader's epoch start (KAFKA-7128).
+    """Partition.isFollowerInSync for an expansion: f has reached the watermark and the epoch start (KAFKA-7128).
 
-    maybeExpandIsr follows a fetch of f, so that a log end kept from an earlier epoch is not enough.
+    maybeExpandIsr follows a fetch of f, so a log end offset from an earlier epoch does not suffice.
     """
     end = leader.peers[f].log_end_offset
     return (
@@ -40,10 +40,10 @@ def may_join(c: Config, leader: Broker, f: Replica) -> bool:
 
 @op
 def has_just_fetched(s: State, leader: Replica, f: Replica) -> bool:
-    """The fetch that proves f complete is the newest of a process that still runs.
+    """The fetch that qualifies f is the latest fetch of a process that still runs.
 
-    maybeExpandIsr follows the fetch. Where it carried a broker epoch, a proposal that comes later names the
-    process; a fetch before registration carries -1, which neither leader nor controller compares (KIP-903).
+    maybeExpandIsr follows the fetch. A later proposal carries the broker epoch of the fetch; a fetch before
+    registration carries -1, which neither leader nor controller compares (KIP-903).
     """
     leader_broker = s.broker[leader]
     follower = s.broker[f]
@@ -54,16 +54,16 @@ def has_just_fetched(s: State, leader: Replica, f: Replica) -> bool:
 
 @op
 def named_epoch(c: Config, s: State, leader: Broker, b: Replica) -> BrokerEpoch:
-    """Broker epoch the leader saw in b's fetch; under KAFKA-15221, b's currently registered epoch.
+    """The broker epoch in b's fetch; under KAFKA-15221, b's currently registered epoch.
 
-    There a fetch of a restarted b comes between the proof that it is in sync and the proposal.
+    In KAFKA-15221 a fetch of a restarted b comes between the check that it is in sync and the proposal.
     """
     return leader.peers[b].broker_epoch if c.proposal_names_proof else s.registration[b].epoch
 
 
 @op
 def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
-    """A new AlterPartition request, with the broker epoch of every member the leader knows (KIP-903)."""
+    """A new AlterPartition request, with the broker epochs of the members that the leader knows (KIP-903)."""
     leader_broker = s.broker[leader]
     sent = Exchange(
         stage=Stage.SENT,
@@ -82,26 +82,26 @@ def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
 
 @action(
     message=Message("leader", "Controller"),
-    fairness=Fair("the leader asks for a follower that caught up: AlterPartition send"),
+    fairness=Fair("the leader proposes a follower that has caught up: AlterPartition send"),
 )
 def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
-    """The leader proposes to add follower f (Partition.maybeExpandIsr); one follower for each proposal."""
+    """The leader proposes to add follower f (Partition.maybeExpandIsr); one follower in each proposal."""
     sender = s.broker[leader]
     require(leads(s, leader) and sender.alter.stage == Stage.IDLE, "leader leads with no request in flight")
     require(serves(c, s, leader), "leader serves")
     require(f != leader and f in sender.view.replicas - sender.view.isr, "f is outside the ISR")
     require(may_join(c, sender, f), "f has caught up")
-    require(c.early_starts == 0 or has_just_fetched(s, leader, f), "the process of f that caught up runs")
-    require(hosts(s.broker[f]), "f fetches")
+    require(c.early_starts == 0 or has_just_fetched(s, leader, f), "the process of f that caught up still runs")
+    require(hosts(s.broker[f]), "f can use its replica")
     proposed = proposal(c, s, leader, sender.view.isr | {f})
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=proposed)))
 
 
-@action(message=Message("leader", "Controller"), fairness=Unfair("a disturbance: a follower stays behind for too long"))
+@action(message=Message("leader", "Controller"), fairness=Unfair("a disturbance: a follower lags for too long"))
 def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
-    """The leader proposes to drop lagging followers (Partition.maybeShrinkIsr).
+    """The leader proposes to remove lagging followers (Partition.maybeShrinkIsr).
 
-    replica.lag.time.max.ms decides which in Kafka; there is no time here, so any that lag may go.
+    In Kafka replica.lag.time.max.ms selects them; the model has no time, so it may remove any that lag.
     """
     sender = s.broker[leader]
     require(leads(s, leader) and sender.alter.stage == Stage.IDLE, "leader leads with no request in flight")
@@ -109,7 +109,7 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     require(leader not in out and out != EMPTY and out <= sender.view.isr, "out are followers in the ISR")
     require(all(known_end(sender, leader, b) < len(sender.log) for b in out), "out lag behind")
     enough = len(sender.view.isr - out) >= leader_min_isr(c, s.settings, sender, leader)
-    require(enough or not c.keep_min_isr, "min ISR members stay")
+    require(enough or not c.keep_min_isr, "min ISR members remain")
     proposed = proposal(c, s, leader, sender.view.isr - out)
     return replace(
         s,
@@ -120,68 +120,68 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
 
 @op
 def unread_matters(c: Config) -> bool:
-    """The record of a change that an answer announced may still end a proposal (`metadata.ApplyMetadataFirst`)."""
+    """The record of a change that a response announced may cancel a proposal (`metadata.ApplyMetadataFirst`)."""
     return c.known_record_ends_proposal and c.late_answers > 0
 
 
 @op
 def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Replica) -> Broker:
-    """The leader once AlterPartition succeeded: the returned ISR is the committed one."""
-    answer = leader.alter
-    newer = answer.partition_epoch > leader.view.partition_epoch
+    """The leader after a successful AlterPartition: the returned ISR is the committed ISR."""
+    response = leader.alter
+    newer = response.partition_epoch > leader.view.partition_epoch
     carries_min_isr = newer and c.alter_answer_carries_min_isr and c.min_isr_propagation == MinIsrPropagation.ATOMIC
-    learnt = replace(
+    updated = replace(
         leader,
-        view=replace(leader.view, isr=answer.isr, partition_epoch=answer.partition_epoch),
-        min_isr=answer.min_isr if carries_min_isr else leader.min_isr,
+        view=replace(leader.view, isr=response.isr, partition_epoch=response.partition_epoch),
+        min_isr=response.min_isr if carries_min_isr else leader.min_isr,
         alter=no_exchange(c),
         ahead=1 if newer and unread_matters(c) else leader.ahead,
     )
-    return with_high_watermark(c, settings, learnt, leader_id)
+    return with_high_watermark(c, settings, updated, leader_id)
 
 
 @action(
     fairness=Fair(
-        "an answer sent again and again arrives once: AlterPartition reply; strong because answers may"
+        "a response sent again and again arrives once: AlterPartition reply; strong because responses may"
         " be lost for free",
         Strength.STRONG,
     )
 )
 def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
-    """The leader handles the answer to its AlterPartition (Partition.submitAlterPartition).
+    """The leader handles the response to its AlterPartition (Partition.submitAlterPartition).
 
-    Success commits the returned ISR. INELIGIBLE_REPLICA proves that nothing was applied, so the
-    proposal is dropped. A stale answer proves nothing: the proposal stays pending, and the maximal
-    ISR wide, until newer metadata arrives. A stale broker or controller epoch means: send it again.
-    The answer to a proposal that metadata has ended is ignored (`metadata.ApplyMetadataFirst`).
+    A success commits the returned ISR. INELIGIBLE_REPLICA proves that the controller changed nothing, so the leader
+    drops the proposal. A stale response proves nothing: the proposal stays pending, in the maximal ISR, until newer
+    metadata arrives. With a stale broker or controller epoch the leader retries. It ignores the response to a proposal
+    that metadata has cancelled (`metadata.ApplyMetadataFirst`).
     """
     sender = s.broker[leader]
-    answer = sender.alter
-    require(sender.status == Status.RUNNING and answer.stage == Stage.ANSWERED, "an answer has arrived")
-    same_epoch = answer.leader_epoch == sender.view.leader_epoch
-    if answer.overtaken > 0 and c.answer_needs_proposal:
+    response = sender.alter
+    require(sender.status == Status.RUNNING and response.stage == Stage.ANSWERED, "a response has arrived")
+    same_epoch = response.leader_epoch == sender.view.leader_epoch
+    if response.overtaken > 0 and c.answer_needs_proposal:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=no_exchange(c))))
-    if answer.error == Error.NONE and same_epoch and answer.partition_epoch >= sender.view.partition_epoch:
+    if response.error == Error.NONE and same_epoch and response.partition_epoch >= sender.view.partition_epoch:
         after = with_new_isr(c, s.settings, sender, leader)
         return observed(c, s, replace(s, broker=put(s.broker, leader, after)), leader)
-    stale = answer.error == Error.STALE_BROKER_EPOCH or answer.error == Error.NOT_CONTROLLER
+    stale = response.error == Error.STALE_BROKER_EPOCH or response.error == Error.NOT_CONTROLLER
     if stale and c.alter_retries:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=sent_again(sender))))
-    rolls_back = c.alter_reject == AlterReject.ROLLBACK and answer.error != Error.NONE
-    if answer.error == Error.INELIGIBLE_REPLICA or rolls_back or answer.overtaken > 0:
+    rolls_back = c.alter_reject == AlterReject.ROLLBACK and response.error != Error.NONE
+    if response.error == Error.INELIGIBLE_REPLICA or rolls_back or response.overtaken > 0:
         return replace(s, broker=put(s.broker, leader, replace(sender, alter=no_exchange(c))))
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=pending(c, sender))))
 
 
 @op
 def pending(c: Config, leader: Broker) -> Exchange:
-    """The proposal after an answer that proves nothing: not sent, but its members still count."""
+    """The proposal after a response that proves nothing: no longer in flight, but its members still count."""
     return replace(no_exchange(c), stage=Stage.WAITING, isr=leader.alter.isr)
 
 
 @op
 def sent_again(leader: Broker) -> Exchange:
-    """The same request once more; the leader's epochs have not moved since, or it would be gone."""
+    """The same request again; had the leader's epochs moved, it would have dropped the request."""
     return replace(
         leader.alter,
         stage=Stage.SENT,
@@ -194,11 +194,11 @@ def sent_again(leader: Broker) -> Exchange:
 
 @action(message=Message("Controller", "leader", lost=True), fairness=Unfair("a disturbance of the network"))
 def LoseResponse(c: Config, s: State, leader: Replica) -> State:
-    """The answer to leader's AlterPartition is lost; leader times out and sends it again (KAFKA-14010)."""
+    """The response to leader's AlterPartition is lost; leader times out and retries (KAFKA-14010)."""
     sender = s.broker[leader]
     require(c.response_loss, "responses may be lost")
     answered = sender.status == Status.RUNNING and sender.alter.stage == Stage.ANSWERED
-    require(answered, "an answer is on its way")
+    require(answered, "a response is in flight")
     require(sender.alter.overtaken == 0, "the proposal is pending")
     again = sent_again(sender) if c.alter_retries else pending(c, sender)
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=again)))

@@ -1,11 +1,11 @@
-"""A fetch in steps: what may come between its request, the leader's read and the arrival of its response.
+"""A fetch in steps: the request, the leader's read and the arrival of the response, with other events in between.
 
 Sources: ReplicaManager.fetchMessages and readFromLog, AbstractFetcherThread.processFetchRequest;
 KAFKA-13207, KAFKA-18723, KAFKA-18991.
 
-`replica.Fetch` is a fetch in one step. Here the leader checks the epoch, compares the logs and notes how
-far the follower is; later it reads its log, and may follow another leader by then; later still the
-response arrives, perhaps in another epoch. At most one such fetch is in flight, and a budget bounds them.
+`replica.Fetch` is a fetch in one step. Here the leader first checks the epoch, compares the logs and updates the
+follower state; later it reads its log, when it may follow another leader; finally the response arrives, perhaps in
+another epoch. At most one such fetch is in flight, and a budget bounds their number.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def none_in_flight(c: Config) -> LateFetches:
     return nothing
 
 
-@action(message=Message("f", "leader"), fairness=Unfair("a disturbance: other events come between request and answer"))
+@action(message=Message("f", "leader"), fairness=Unfair("a disturbance: other events precede the response"))
 def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
-    """f fetches; leader accepts the request, notes f's log end and has yet to read its log.
+    """f fetches; leader accepts the request, records f's log end offset and has not read its log yet.
 
     ReplicaManager.fetchMessages, up to Partition.updateFollowerFetchState.
     """
     follower_broker = s.broker[f]
     leader_broker = s.broker[leader]
     require(c.late_fetches > 0, "the scope has late fetches")
-    require(len(s.fetching) == 0, "no late fetch is under way")
+    require(len(s.fetching) == 0, "no late fetch is in flight")
     require(f != leader, "f is not leader")
     require(follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader")
     require(hosts(follower_broker), "f can use its replica")
@@ -84,13 +84,13 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
 
 @action(fairness=Fair("the leader handles a fetch that takes several steps: fetch receive"))
 def ReadForLateFetch(c: Config, s: State) -> State:
-    """The broker that got the late fetch reads its log; it may not lead any more (readFromLog)."""
-    require(len(s.fetching) > 0, "a late fetch is under way")
+    """The broker that received the late fetch reads its log; it may no longer be the leader (readFromLog)."""
+    require(len(s.fetching) > 0, "a late fetch is in flight")
     fetch = s.fetching[0]
     reader = s.broker[fetch.leader]
-    require(not fetch.answered, "the log has not been read yet")
+    require(not fetch.answered, "the leader has not read its log yet")
     still_runs = reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch and hosts(reader)
-    require(still_runs, "the process that got the fetch still runs")
+    require(still_runs, "the process that received the fetch still runs")
     nothing: Log = ()
     read = nothing + (reader.log[fetch.offset],) if fetch.offset < len(reader.log) else nothing  # noqa: RUF005
     return replace(s, fetching=in_flight(replace(fetch, answered=True, records=read)))
@@ -98,7 +98,7 @@ def ReadForLateFetch(c: Config, s: State) -> State:
 
 @op
 def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
-    """The follower still is where it was when it sent the fetch, as far as it checks that.
+    """The follower is still in the state in which it sent the fetch, as far as it checks.
 
     AbstractFetcherThread.processFetchRequest.
     """
@@ -114,13 +114,13 @@ def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
 
 @op
 def cut_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
-    """The follower after a response that says its log diverges."""
+    """The follower after a response with a divergence."""
     return cut(c, follower, truncation_point(follower, EpochEnd(epoch=fetch.end_epoch, offset=fetch.end_offset)))
 
 
 @op
 def grown_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
-    """The follower after a response with records, which it may refuse for their epoch (KAFKA-18723)."""
+    """The follower after a response with records, which it may reject for their epoch (KAFKA-18723)."""
     fits = all(e.epoch <= fetch.leader_epoch for e in fetch.records) or not c.response_checks_records
     longer = grown(c, follower, fetch.records[0]) if fits and len(fetch.records) > 0 else follower
     return replace(
@@ -132,7 +132,7 @@ def grown_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
 
 @op
 def answered_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
-    """The follower after the response; one that has moved on drops it (KAFKA-13207, KAFKA-18991)."""
+    """The follower after the response, which it drops if its state has changed (KAFKA-13207, KAFKA-18991)."""
     if not usable(c, follower, fetch):
         return follower
     return cut_by(c, follower, fetch) if fetch.diverging else grown_by(c, follower, fetch)
@@ -141,15 +141,15 @@ def answered_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
 @action(fairness=Fair("the leader's response arrives: fetch reply"))
 def LateFetchReturns(c: Config, s: State) -> State:
     """The response of the late fetch arrives (AbstractFetcherThread.processFetchRequest)."""
-    require(len(s.fetching) > 0, "a late fetch is under way")
+    require(len(s.fetching) > 0, "a late fetch is in flight")
     fetch = s.fetching[0]
-    require(fetch.answered, "the log has been read")
+    require(fetch.answered, "the leader has read its log")
     after = answered_by(c, s.broker[fetch.follower], fetch)
     return replace(s, broker=put(s.broker, fetch.follower, after), fetching=none_in_flight(c))
 
 
-@action(fairness=Fair("a request without an answer times out; added", when=answer_cannot_come))
+@action(fairness=Fair("a request without a response times out; added", when=answer_cannot_come))
 def LoseLateFetch(c: Config, s: State) -> State:
     """The late fetch or its response is lost (AbstractFetcherThread fetches again)."""
-    require(len(s.fetching) > 0, "a late fetch is under way")
+    require(len(s.fetching) > 0, "a late fetch is in flight")
     return replace(s, fetching=none_in_flight(c))

@@ -1,8 +1,8 @@
-"""The broker process: orderly stop, crash that loses any suffix of the log, start.
+"""The broker process: clean stop, crash that loses any suffix of the log, start.
 
 Sources: BrokerLifecycleManager, LogManager (clean-shutdown file), KIP-966 "unclean shutdown"; ReplicaManager
-(checkpointHighWatermarks) and Partition.createLog for the checkpoint of the high watermark.
-Registration, which ends the start, is an event of the controller: `broker_events.Register`.
+(checkpointHighWatermarks) and Partition.createLog for the checkpoint of the high watermark. The start ends with the
+registration, an event of the controller: `broker_events.Register`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from elrcheck.model.timeouts import is_expected_back
 
 @op
 def process_ends(c: Config, broker: Broker, keep: Offset) -> Broker:
-    """The broker without its memory; a request already sent still travels to the controller.
+    """The broker without its memory; a request already sent still reaches the controller.
 
-    keep: how many records of its log survive.
+    keep: the number of records in its log that survive.
     """
     ended = replace(
         file_left(broker, keep),
@@ -44,28 +44,28 @@ def process_ends(c: Config, broker: Broker, keep: Offset) -> Broker:
 
 @op
 def late_flushes(s: State, broker: Broker, keep: Offset) -> int:
-    """The budget spent once the process has ended."""
+    """The budget of late flushes spent when the process ends."""
     return s.spent.late_flushes + 1 if dies_before_flush(broker, keep) else s.spent.late_flushes
 
 
 @op
 def with_checkpoint(c: Config, broker: Broker) -> Broker:
-    """The broker with its high watermark in the file of checkpoints."""
+    """The broker after it has written its high watermark to the checkpoint file."""
     return replace(broker, checkpoint=broker.high_watermark) if c.old_checkpoints > 0 else broker
 
 
 @action(fairness=Unfair("a disturbance"))
 def CleanStop(c: Config, s: State, b: Replica) -> State:
-    """b stops in an orderly way: it flushes its log and leaves a clean-shutdown file (KIP-966).
+    """b stops cleanly: it flushes its log and writes a clean-shutdown file (KIP-966).
 
-    If it asked for a controlled shutdown, it waits for the grant, or until its own timeout is over
-    (BrokerServer.shutdown, controlledShutdownFuture). The stop is clean in both cases. A broker that is
-    fenced is granted its shutdown at once (BrokerHeartbeatManager.calculateNextBrokerState).
+    After a request for a controlled shutdown it waits for the grant, or until its own timeout expires
+    (BrokerServer.shutdown, controlledShutdownFuture). The stop is clean in both cases. The controller grants the
+    shutdown of a fenced broker at once (BrokerHeartbeatManager.calculateNextBrokerState).
     """
     broker = s.broker[b]
     waits = s.registration[b].in_controlled_shutdown and not s.registration[b].fenced
     require(broker.status == Status.RUNNING, "b is running")
-    require(not waits or c.shutdown_timeouts > 0, "b does not wait for a grant, or loses patience")
+    require(not waits or c.shutdown_timeouts > 0, "b does not wait for a grant, or its timeout expires")
     ended = process_ends(c, broker, len(broker.log))
     stopped = replace(with_checkpoint(c, ended), clean_file=broker.epoch)
     return replace(
@@ -82,9 +82,9 @@ def CleanStop(c: Config, s: State, b: Replica) -> State:
 
 @action(fairness=Unfair("a disturbance"))
 def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
-    """b dies without an orderly shutdown and keeps only the first `keep` records of its log (KIP-966).
+    """b crashes and retains only the first `keep` records of its log (KIP-966).
 
-    It leaves no clean-shutdown file. One that it read when it started is gone as well.
+    It leaves no clean-shutdown file: it deleted the previous one when it started.
     """
     broker = s.broker[b]
     require(broker.status != Status.OFFLINE, "b is running or starting")
@@ -105,9 +105,9 @@ def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
 
 @action(fairness=Unfair("a disturbance"))
 def Kill(c: Config, s: State, b: Replica) -> State:
-    """b dies without an orderly shutdown, but its log survives in the page cache: nothing is lost.
+    """The process of b is killed, but its log survives in the page cache: no record is lost.
 
-    The controller cannot tell this from a crash: neither leaves a clean-shutdown file (KIP-966).
+    The controller cannot distinguish this from a crash: neither leaves a clean-shutdown file (KIP-966).
     """
     broker = s.broker[b]
     require(c.kills > 0, "the scope has kills")
@@ -124,14 +124,14 @@ def Kill(c: Config, s: State, b: Replica) -> State:
 def OldCheckpoint(c: Config, s: State, b: Replica, at: Offset) -> State:
     """The last checkpoint of b's high watermark before its process ended is not the last high watermark.
 
-    A task writes it every replica.high.watermark.checkpoint.interval.ms, and an orderly stop does. It may be ahead, if
-    b has truncated since. Partition.createLog reads it and goes no further than the end of the log.
+    A task writes it every replica.high.watermark.checkpoint.interval.ms, and so does a clean stop. It may be ahead if
+    b has truncated since. Partition.createLog reads it and caps it at the log end offset.
     """
     broker = s.broker[b]
     first, last = broker.checkpoint, broker.high_watermark
     require(c.old_checkpoints > 0, "the scope has old checkpoints")
     require(broker.status == Status.OFFLINE, "b is offline")
-    require(at != last and at <= len(broker.log), "at is another offset of the log")
+    require(at != last and at <= len(broker.log), "at is another offset within the log")
     require(at >= min(first, last) and at <= max(first, last), "at lies between its first and its last high watermark")
     return replace(
         s,
@@ -140,9 +140,7 @@ def OldCheckpoint(c: Config, s: State, b: Replica, at: Offset) -> State:
     )
 
 
-@action(
-    fairness=Fair("a dead process is started again, unless its broker was unregistered: start", when=is_expected_back)
-)
+@action(fairness=Fair("a dead process restarts, unless its broker has been unregistered: start", when=is_expected_back))
 def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: LogManager reads and deletes the clean-shutdown file, to present it at registration."""
     broker = s.broker[b]

@@ -1,11 +1,11 @@
-"""The agreement of a follower's log with the leader's: leader epochs, divergence, truncation.
+"""Reconciliation of a follower's log with the leader's: leader epochs, divergence, truncation.
 
-Sources: UnifiedLog, LeaderEpochFileCache (storage), AbstractFetcherThread; KIP-101, KIP-279, KIP-320,
-KIP-595 for the test of divergence in a fetch.
+Sources: UnifiedLog, LeaderEpochFileCache (storage), AbstractFetcherThread; KIP-101, KIP-279, KIP-320, KIP-595 for the
+divergence test in a fetch.
 
-Epochs of a log never decrease along it. Where two logs have a record of the same epoch at the same
-offset, they agree up to it; so the greatest epoch that both know, and the shorter of its two ends,
-is where the logs part. A follower may have to ask more than once (KIP-279).
+Epochs never decrease along a log. If two logs have a record of the same epoch at the same offset, they agree up to it;
+so they diverge at the smaller end offset of the largest epoch that both have. A follower may need several rounds to
+get there (KIP-279).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elrcheck.model.state import Broker, Epoch, Log, Offset, Settled
 
 @record
 class EpochEnd:
-    """The answer of OffsetsForLeaderEpoch: an epoch and the offset behind its last record."""
+    """A response to OffsetsForLeaderEpoch: an epoch and its end offset."""
 
     epoch: Epoch
     offset: Offset
@@ -32,9 +32,9 @@ def is_prefix(shorter: Log, longer: Log) -> bool:
 
 @op
 def end_offset_for(broker: Broker, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
-    """LeaderEpochFileCache.endOffsetFor: the greatest known epoch not above `epoch`, and its end.
+    """LeaderEpochFileCache.endOffsetFor: the largest cached epoch up to `epoch`, and its end offset.
 
-    own_epoch: the epoch a leader cached when it took over (KAFKA-7415), 0 for a follower.
+    own_epoch: the epoch that a leader cached when it was elected (KAFKA-7415), 0 for a follower.
     """
     up_to_epoch = frozenset(k for k in range(len(broker.log)) if cached_epoch(broker, k) <= epoch)
     floor = max((cached_epoch(broker, k) for k in up_to_epoch), default=0)
@@ -49,7 +49,7 @@ def diverges(leader_end: EpochEnd, last_fetched: Epoch, fetch_offset: Offset) ->
 
 @op
 def truncation_point(follower: Broker, leader_end: EpochEnd) -> Offset:
-    """AbstractFetcherThread.getOffsetTruncationState: where a diverging follower cuts its log."""
+    """AbstractFetcherThread.getOffsetTruncationState: the offset to which a diverging follower truncates."""
     own_end = end_offset_for(follower, 0, leader_end.epoch)
     return min(own_end.offset, leader_end.offset) if own_end.epoch == leader_end.epoch else own_end.offset
 
@@ -59,28 +59,28 @@ def truncation_point(follower: Broker, leader_end: EpochEnd) -> Offset:
 
 @op
 def leader_end_for(c: Config, leader: Broker, follower: Broker) -> EpochEnd:
-    """The answer of a leader about the latest epoch of a follower."""
+    """The leader's end offset for the latest epoch of a follower."""
     own = leader.view.leader_epoch if c.leader_caches_epoch else 0
     return end_offset_for(leader, own, latest_epoch(follower))
 
 
 @op
 def unknown_epoch(c: Config, leader: Broker, log: Log) -> bool:
-    """The leader has cached nothing as late as the follower's last epoch and cannot answer (KAFKA-7415)."""
+    """The leader's cache ends before the follower's last epoch, so that it has no end offset (KAFKA-7415)."""
     return not c.leader_caches_epoch and last_epoch(log) > last_epoch(leader.log)
 
 
 @op
 def compares(c: Config, follower: Broker) -> bool:
-    """The follower compares leader epochs with the leader's log at its next fetch (see `Truncation`)."""
+    """The next fetch of the follower compares leader epochs with the leader's log (see `Truncation`)."""
     return c.truncation != Truncation.HIGH_WATERMARK and follower.settled == 0
 
 
 @op
 def fetch_diverges(c: Config, leader: Broker, follower: Broker) -> bool:
-    """A follower must cut its log before it gets records; an empty log agrees with every other.
+    """The follower must truncate before it gets records; an empty log never diverges.
 
-    A follower that does not compare epochs still notices that it is beyond the leader's end
+    A follower that does not compare epochs still detects that it is beyond the leader's log end offset
     (OFFSET_OUT_OF_RANGE).
     """
     if len(follower.log) == 0:
@@ -93,7 +93,7 @@ def fetch_diverges(c: Config, leader: Broker, follower: Broker) -> bool:
 
 @op
 def cut_at(c: Config, leader: Broker, follower: Broker) -> Offset:
-    """The offset to which a follower cuts its log when its fetch diverges."""
+    """The offset to which a follower truncates after a diverging fetch."""
     end = leader_end_for(c, leader, follower)
     if not compares(c, follower):
         return len(leader.log)
@@ -104,19 +104,19 @@ def cut_at(c: Config, leader: Broker, follower: Broker) -> Offset:
 
 # ---------------------------------------------------------------------------- settled followers
 
-# A right follower compares at every fetch. The others are bugs of the past: they call themselves settled too
-# early. `Broker.settled` is a number, 1 for settled, so that it takes no room where no follower ever is.
+# A correct follower compares at every fetch. The others are past bugs: they count as settled too early.
+# `Broker.settled` is a number, 1 for settled, so that it takes no space if no follower ever is.
 
 
 @op
 def settled_after_cut(c: Config) -> Settled:
-    """A follower that has cut its log: settled after a single cut only without KIP-279 (F-7)."""
+    """The follower after a truncation: settled after a single one only without KIP-279 (F-7)."""
     return 1 if c.truncation == Truncation.ONE_SHOT else 0
 
 
 @op
 def settled_after_fetch(c: Config, follower: Broker, grew: bool) -> Settled:
-    """A follower whose fetch did not diverge; grew: the response had a record (F-9, F-17)."""
+    """The follower after a fetch without divergence; grew: the response had a record (F-9, F-17)."""
     if c.truncation == Truncation.UNTIL_EMPTY:
         return 0 if grew else 1
     return 1 if c.truncation == Truncation.ONE_SHOT or c.truncation == Truncation.NEW_LEADER else 0
@@ -124,6 +124,6 @@ def settled_after_fetch(c: Config, follower: Broker, grew: bool) -> Settled:
 
 @op
 def settled_after_metadata(c: Config, broker: Broker, same_leader: bool, same_epoch: bool) -> Settled:
-    """A broker with new metadata: a follower of the same leader and epoch stays settled."""
+    """The broker with new metadata: a follower of the same leader and epoch stays settled."""
     keeps = same_epoch or (same_leader and c.truncation != Truncation.ONE_SHOT)
     return broker.settled if keeps else 0

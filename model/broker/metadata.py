@@ -2,9 +2,9 @@
 
 Sources: BrokerMetadataPublisher, ReplicaManager.applyDelta, Partition.makeLeader and makeFollower.
 
-A batch collapses to its final state. With propagation LATEST a broker applies the newest record;
-with LOG it may stop at any record in between, but not before its own registration. What it applies at once
-is one publish (MetadataLoader.maybePublishMetadata): topics first, then configurations.
+A batch collapses to its final state. With propagation LATEST a broker applies the newest record; with LOG it may stop
+at any record in between, but not before its own registration. It applies one publish at a time
+(MetadataLoader.maybePublishMetadata): topics first, then configurations.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ from elrcheck.model.state import (
 
 @op
 def carried_over(peer: Peer) -> Peer:
-    """A leader's view of a follower from an earlier epoch: its log end counts, but it cannot join by it."""
+    """The follower state from an earlier epoch: its log end offset counts, but does not qualify it to join the ISR."""
     return replace(peer, carried=1 if peer.log_end_offset is not None else 0)
 
 
 @op
-def kept_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
-    """Partition.makeLeader: what leader b still knows of its followers after new metadata.
+def retained_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[Peer]:
+    """Partition.makeLeader: the follower state that leader b retains after new metadata.
 
-    In the same epoch everything. If it leads a later epoch without having stepped down, Kafka keeps
-    everything too, in the ISR or not, however many epochs b has missed (Replica.resetReplicaState, F-51).
+    It retains everything in the same epoch. If b leads a later epoch without having stepped down, Kafka retains
+    everything, too, in the ISR or not, however many epochs b has missed (Replica.resetReplicaState, F-51).
     """
     own_epoch = broker.view.leader_epoch
     same_epoch = own_epoch == to.leader_epoch
     missed = c.reelection == Reelection.RESET_ON_GAP and to.leader_epoch > own_epoch + 1
-    keeps = same_epoch or (c.reelection != Reelection.RESET and not missed)
+    retains = same_epoch or (c.reelection != Reelection.RESET and not missed)
     return tuple(
         (broker.peers[f] if same_epoch else carried_over(broker.peers[f]))
-        if f != b and broker.view.leader == b and f in to.replicas and keeps
+        if f != b and broker.view.leader == b and f in to.replicas and retains
         else Peer(log_end_offset=None, broker_epoch=0)
         for f in c.brokers
     )
 
 
 @op
-def learnt_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
-    """The min.insync.replicas that a publish brings b together with a partition record.
+def published_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
+    """The min.insync.replicas in the publish that ends with a partition record.
 
-    With propagation LOG it comes in a step of its own. A value of b's own is known at once.
+    With propagation LOG it has a step of its own. b knows its own value at once.
     """
     if c.min_isr_propagation == MinIsrPropagation.LOG or c.min_isr_changes == 0:
         return broker.min_isr
@@ -80,10 +80,10 @@ def learnt_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to
 
 @op
 def applies_later(c: Config, broker: Broker, b: Replica, to: Snapshot) -> bool:
-    """b applies the configurations of a publish in a step of their own (onMetadataUpdate, F-24).
+    """b applies the configurations of a publish in a separate step (onMetadataUpdate, F-24).
 
-    Only a leader looks at the value in between: for any other broker both parts are one step. A process that
-    has applied nothing so far loads its log with the newest value (LogManager.startup).
+    Only a leader reads the value in between: for any other broker both parts are one step. A process that has applied
+    nothing so far loads its log with the newest value (LogManager.startup).
     """
     topics_first = c.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
     return topics_first and to.leader == b and broker.view.partition_epoch > 0
@@ -91,31 +91,31 @@ def applies_later(c: Config, broker: Broker, b: Replica, to: Snapshot) -> bool:
 
 @op
 def with_published_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> Broker:
-    """b with the min.insync.replicas of the publish that ends with record `to`, or with that value due."""
-    value = learnt_min_isr(c, settings, broker, b, to)
+    """b with the min.insync.replicas of the publish that ends with record `to`, applied or due."""
+    value = published_min_isr(c, settings, broker, b, to)
     if not applies_later(c, broker, b, to):
         return replace(broker, min_isr=value)
     return replace(broker, due_min_isr=value if value != broker.min_isr else 0)
 
 
 @op
-def made_leader(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
-    """Partition.makeLeader: b keeps what it knows of its followers, and recomputes its high watermark."""
+def as_leader(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
+    """Partition.makeLeader: b retains follower state and recomputes its high watermark."""
     same_epoch = broker.view.leader_epoch == to.leader_epoch
     leader = replace(
         broker if same_epoch else leads_from_here(c, broker),
         view=view,
         epoch_start=broker.epoch_start if same_epoch else len(broker.log),
         settled=0,
-        peers=kept_peers(c, broker, b, to),
+        peers=retained_peers(c, broker, b, to),
         alter=no_exchange(c),
     )
     return with_high_watermark(c, settings, leader, b)
 
 
 @op
-def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
-    """Partition.makeFollower. A broker that holds no replica any more deletes its log (stopReplicas)."""
+def as_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
+    """Partition.makeFollower. A broker that is no longer a replica deletes its log (stopReplicas)."""
     same_epoch = broker.view.leader_epoch == to.leader_epoch
     same_leader = broker.view.leader == to.leader
     follower = replace(
@@ -137,7 +137,7 @@ def made_follower(c: Config, broker: Broker, b: Replica, to: Snapshot, view: Vie
 def with_metadata(
     c: Config, settings: Settings, before: Broker, b: Replica, to: Snapshot, at: PartitionEpoch
 ) -> Broker:
-    """b once it has applied record number `at` (ReplicaManager.applyDelta); a pending proposal is dropped.
+    """b after it has applied record number `at` (ReplicaManager.applyDelta), which drops a pending proposal.
 
     A replica in a failed directory becomes neither leader nor follower (getOrCreatePartition).
     """
@@ -153,14 +153,14 @@ def with_metadata(
     )
     if not hosts(broker):
         return replace(broker, view=view, alter=no_exchange(c))
-    leader = made_leader(c, settings, broker, b, to, view)
-    follower = made_follower(c, broker, b, to, view)
+    leader = as_leader(c, settings, broker, b, to, view)
+    follower = as_follower(c, broker, b, to, view)
     return forget_registration(c, leader if to.leader == b else follower)
 
 
 @action(message=Message("Controller", "b"), fairness=Fair("the broker reads the metadata log: metadata application"))
 def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
-    """b applies everything up to the newest record of the partition or of min.insync.replicas.
+    """b applies all metadata up to the newest record of the partition or of min.insync.replicas.
 
     BrokerMetadataPublisher.onMetadataUpdate.
     """
@@ -168,7 +168,7 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     require(broker.status == Status.RUNNING, "b is running")
     require(broker.due_min_isr == 0, "b has applied everything it has read")
     newest = snapshot(c, s.settings, s.partition)
-    unread = learnt_min_isr(c, s.settings, broker, b, newest) != broker.min_isr
+    unread = published_min_isr(c, s.settings, broker, b, newest) != broker.min_isr
     with_topics = c.min_isr_propagation == MinIsrPropagation.ATOMIC or broker.ahead > 0
     newer = broker.view.partition_epoch < s.partition.partition_epoch
     require(newer or (unread and with_topics), "there is newer metadata")
@@ -176,20 +176,20 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
 
-@action(message=Message("Controller", "b"), fairness=Unfair("a disturbance: the answer takes longer"))
+@action(message=Message("Controller", "b"), fairness=Unfair("a disturbance: the response takes longer"))
 def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
-    """b applies the newest record while its AlterPartition is under way, and the exchange continues.
+    """b applies the newest record while its AlterPartition is in flight, and the exchange continues.
 
-    The record ends the proposal (Partition.updateAssignmentAndIsr), and AlterPartitionManager sends no other
-    one before the answer. The controller refuses a request that is older than the record. The record of what
-    b knows from an answer has an equal epoch: it ends a newer proposal, which may yet be granted.
+    The record cancels the proposal (Partition.updateAssignmentAndIsr), and AlterPartitionManager sends no other one
+    before the response. The controller rejects a request that is older than the record. A record that b knows from a
+    response has an equal epoch: it cancels a newer proposal, which the controller may still grant.
     """
     broker = s.broker[b]
-    require(c.late_answers > 0, "the scope has late answers")
+    require(c.late_answers > 0, "the scope has late responses")
     require(broker.status == Status.RUNNING, "b is running")
     require(broker.due_min_isr == 0, "b has applied everything it has read")
     under_way = broker.alter.stage == Stage.SENT or broker.alter.stage == Stage.ANSWERED
-    require(under_way and broker.alter.overtaken == 0, "the answer to b's proposal has yet to arrive")
+    require(under_way and broker.alter.overtaken == 0, "the response to b's proposal has not arrived yet")
     newer = broker.view.partition_epoch < s.partition.partition_epoch
     unread = broker.view.partition_epoch == s.partition.partition_epoch and broker.ahead > 0
     require(newer or unread, "b has not read the newest record")
@@ -204,9 +204,9 @@ def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
     )
 
 
-@action(message=Message("Controller", "b"), fairness=Unfair("stopping on the way is possible, not necessary"))
+@action(message=Message("Controller", "b"), fairness=Unfair("a broker may stop at a record, but need not"))
 def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State:
-    """b applies metadata up to record number `at`, which is not the newest, and stops there for now.
+    """b applies metadata up to record number `at`, which is not the newest.
 
     A broker's MetadataLoader may lag behind the controller by any number of records.
     """
@@ -216,7 +216,7 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     require(broker.due_min_isr == 0, "b has applied everything it has read")
     require(broker.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
     require(at >= broker.registered_at or not c.registration_catch_up, "b has read its own registration")
-    require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record says something new")
+    require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record changes something for b")
     after = with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
@@ -228,14 +228,13 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
 def ApplyMinIsr(c: Config, s: State, b: Replica) -> State:
     """b applies a new min.insync.replicas (DynamicConfigPublisher, LogManager.updateTopicConfig, F-24).
 
-    With TOPICS_FIRST this is the second part of a publish that had topics in it (`applies_later`), or the
-    whole of one that had none. UnifiedLog.updateConfig moves no watermark and completes no request: that
-    waits for the next record, fetch or ISR. With LOG it happens at any time, also before the ISR that came
-    with the value.
+    With TOPICS_FIRST this is the second part of a publish with topics (`applies_later`), or a publish without topics.
+    UnifiedLog.updateConfig advances no watermark and completes no request: the next record, fetch or ISR does. With LOG
+    it may happen at any time, even before the ISR that the controller wrote with the value.
     """
     broker = s.broker[b]
     in_order = c.min_isr_propagation == MinIsrPropagation.TOPICS_FIRST
-    require(c.min_isr_propagation != MinIsrPropagation.ATOMIC, "min ISR is applied in a step of its own")
+    require(c.min_isr_propagation != MinIsrPropagation.ATOMIC, "brokers apply min ISR in a separate step")
     require(broker.status == Status.RUNNING, "b is running")
     value = broker.due_min_isr if broker.due_min_isr > 0 else known_min_isr(c, s.settings, b)
     require(broker.min_isr != value, "b has an older value")

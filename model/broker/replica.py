@@ -1,18 +1,17 @@
 """Brokers as leader and follower: produce, fetch, the high watermark, truncation.
 
-Sources: Partition and Replica (core), ReplicaManager, AbstractFetcherThread; KIP-966 for the strict
-min-ISR rule, KIP-320 for the epochs in a fetch. How logs are compared is in `logs`, what a producer
-stands in `acknowledgement`; what metadata does to a leader in `metadata`, its proposals in `isr_proposals`.
+Sources: Partition and Replica (core), ReplicaManager, AbstractFetcherThread; KIP-966 for the strict min-ISR rule,
+KIP-320 for the epochs in a fetch. `logs` compares logs, `acknowledgement` has the responses to producers, `metadata`
+the transition to leader or follower, `isr_proposals` the ISR changes of a leader.
 
-Abstractions, each an over-approximation unless said otherwise:
-* A fetch is one atomic exchange whose answer may be lost. A delayed answer of the same leader epoch
-  equals an earlier exchange; one of another epoch is dropped by the follower (KAFKA-18991). Both are
-  true only of the right rules: `late_fetch` has fetches in steps, for scopes that ask for them.
-* One record for each fetch; several are several fetches.
-* Whether the leader believes a joiner to be alive is left open: it may propose any follower whose fetch
-  qualifies, and the controller decides.
-* The watermark is recomputed at once wherever the code tries to (it is monotone), not in a step of
-  its own. The rule that it also waits for a caught-up replica outside the ISR is not modelled.
+Abstractions, each an over-approximation unless stated otherwise:
+* A fetch is one atomic exchange whose response may be lost. A delayed response of the same leader epoch equals an
+  earlier exchange; the follower drops one of another epoch (KAFKA-18991). Both require the correct rules: `late_fetch`
+  splits a fetch into steps, for scopes with late fetches.
+* A fetch returns at most one record; several are several fetches.
+* The leader may propose any follower whose fetch qualifies, alive or not, and the controller decides.
+* The leader recomputes its watermark at once wherever Kafka tries to (it is monotonic), not in a separate step. Not
+  modelled: the watermark also waits for a caught-up replica outside the ISR.
 """
 
 from __future__ import annotations
@@ -44,16 +43,16 @@ def appended(c: Config, settings: Settings, leader: Broker, leader_id: Replica, 
 def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
     """A leader appends a producer's record (Partition.appendRecordsToLeader).
 
-    It may be a zombie: a leader that was replaced long ago and does not know it yet.
+    It may be a zombie: a leader that has not read yet that another one was elected.
     """
     leader_broker = s.broker[leader]
     require(len(leader_broker.log) < c.log_slots, "the log has room")
     require(serves(c, s, leader), "leader serves")
     require(acks != Acks.ZERO or c.acks_zero > 0, "the scope has writes with acks=0")
-    require(leader_broker.early == 0, "leader answers requests")
+    require(leader_broker.early == 0, "leader processes requests")
     answer = produce_error(c, s.settings, leader_broker, leader, acks)
-    require(answer != ProduceAnswer.NOT_LEADER_OR_FOLLOWER, "leader leads by its own view")
-    require(answer != ProduceAnswer.NOT_ENOUGH_REPLICAS, "acks=all finds min ISR members")
+    require(answer != ProduceAnswer.NOT_LEADER_OR_FOLLOWER, "leader leads in its own view")
+    require(answer != ProduceAnswer.NOT_ENOUGH_REPLICAS, "for acks=all the ISR has min ISR members")
     entry = Entry(id=s.spent.records + 1, epoch=leader_broker.view.leader_epoch, acks=acks)
     advanced = appended(c, s.settings, leader_broker, leader, entry)
     written = replace(
@@ -71,7 +70,7 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
 
 @op
 def epoch_accepted(c: Config, request: Epoch, own: Epoch) -> bool:
-    """No FENCED_LEADER_EPOCH for a lower epoch in a fetch, no UNKNOWN_LEADER_EPOCH for a higher (KIP-320)."""
+    """The leader accepts a fetch: no FENCED_LEADER_EPOCH, no UNKNOWN_LEADER_EPOCH (KIP-320)."""
     lower = c.fetch_fencing == FetchFencing.BOTH or c.fetch_fencing == FetchFencing.ONLY_LOWER
     higher = c.fetch_fencing == FetchFencing.BOTH or c.fetch_fencing == FetchFencing.ONLY_HIGHER
     return (request >= own or not lower) and (request <= own or not higher)
@@ -79,7 +78,7 @@ def epoch_accepted(c: Config, request: Epoch, own: Epoch) -> bool:
 
 @op
 def awaits_answer(s: State, f: Replica) -> bool:
-    """A late fetch of f is in flight: its fetcher sends no other in this leader epoch before the answer."""
+    """A late fetch of f is in flight: its fetcher sends no other in this leader epoch before the response."""
     follower = s.broker[f]
     return any(
         fetch.follower == f
@@ -91,19 +90,19 @@ def awaits_answer(s: State, f: Replica) -> bool:
 
 @op
 def noted(c: Config, settings: Settings, leader: Broker, leader_id: Replica, f: Replica, peer: Peer) -> Broker:
-    """Partition.updateFollowerFetchState: the leader knows how far f is, and tries its high watermark."""
+    """Partition.updateFollowerFetchState: the leader updates the follower state and tries to advance its watermark."""
     return with_high_watermark(c, settings, replace(leader, peers=put(leader.peers, f, peer)), leader_id)
 
 
 @op
 def truncated(c: Config, leader: Broker, follower: Broker) -> Broker:
-    """The follower after a response that says its log diverges (truncateOnFetchResponse)."""
+    """The follower after a response with a divergence (truncateOnFetchResponse)."""
     return replace(cut(c, follower, cut_at(c, leader, follower)), settled=settled_after_cut(c))
 
 
 @op
 def fetched(c: Config, leader: Broker, follower: Broker) -> Broker:
-    """The follower after a response with the next record, or with none (processPartitionData)."""
+    """The follower after a response with the next record, or an empty one (processPartitionData)."""
     offset = len(follower.log)
     longer = grown(c, follower, leader.log[offset]) if offset < len(leader.log) else follower
     return replace(
@@ -118,24 +117,24 @@ def fetched(c: Config, leader: Broker, follower: Broker) -> Broker:
     fairness=Fair("a follower fetches: fetch send, receive and reply", only={"lost": False}),
 )
 def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State:
-    """Follower f fetches from leader; `lost`: the answer never arrives, but leader has noted the fetch.
+    """Follower f fetches from leader; `lost`: the response never arrives, but leader has updated the follower state.
 
-    ReplicaManager.fetchMessages, AbstractFetcherThread. Both must be in the same leader epoch (KIP-320), else
-    the answer is FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH and nothing happens. A diverging fetch makes f
-    truncate and tells leader nothing (KIP-595, KAFKA-13141).
+    ReplicaManager.fetchMessages, AbstractFetcherThread. Both must be in the same leader epoch (KIP-320); otherwise the
+    leader responds with FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH, which has no effect. After a diverging fetch f
+    truncates, and leader does not update the follower state (KIP-595, KAFKA-13141).
     """
     follower_broker = s.broker[f]
     leader_broker = s.broker[leader]
     require(f != leader, "f is not leader")
     require(acts(follower_broker) and follower_broker.view.leader == leader, "f follows leader")
     require(hosts(follower_broker), "f can use its replica")
-    require(not awaits_answer(s, f), "f does not wait for an answer in this epoch")
+    require(not awaits_answer(s, f), "f does not wait for a response in this epoch")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
     require(leads(s, leader) and serves(c, s, leader), "leader leads")
     same_epoch = epoch_accepted(c, follower_broker.view.leader_epoch, leader_broker.view.leader_epoch)
     require(same_epoch, "leader leads in the epoch of f")
     diverging = fetch_diverges(c, leader_broker, follower_broker)
-    require(not lost or (c.fetch_loss and not diverging), "a lost answer changes something")
+    require(not lost or (c.fetch_loss and not diverging), "losing the response makes a difference")
     peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
     informed = noted(c, s.settings, leader_broker, leader, f, peer)
     if diverging:

@@ -1,6 +1,6 @@
-"""Events of the controller that concern a broker: fencing, registration, shutdown, AlterPartition.
+"""Controller events about a broker: fencing, registration, shutdown, AlterPartition.
 
-Each action asks `decide` about its event and applies the decision to the whole state.
+Each action calls `decide` with its event and applies the decision to the whole state.
 Sources: ClusterControlManager, BrokerHeartbeatManager, ReplicationControlManager; KIP-966, KIP-841.
 """
 
@@ -45,7 +45,7 @@ from elrcheck.model.timeouts import session_is_over
     what_if="fence",
 )
 def Fence(c: Config, s: State, b: Replica) -> State:
-    """The controller fences b because its session expired (BrokerHeartbeatManager, one broker a step).
+    """The controller fences b because its session has expired (BrokerHeartbeatManager, one broker in each step).
 
     The session of a dead broker expires for free; fencing a live broker is a budgeted disturbance.
     """
@@ -67,7 +67,11 @@ def Fence(c: Config, s: State, b: Replica) -> State:
     what_if="unfence",
 )
 def Unfence(c: Config, s: State, b: Replica) -> State:
-    """Heartbeats of b arrive and it has applied its own registration (handleBrokerUnfenced, KAFKA-13959)."""
+    """A heartbeat of b arrives after it has applied its own registration (handleBrokerUnfenced, KAFKA-13959).
+
+    The controller rejects heartbeats of a broker that an operator has unregistered (checkBrokerEpoch).
+    """
+    require(s.registration[b].registered, "b is registered")
     require(s.registration[b].fenced, "b is fenced")
     require(s.broker[b].status == Status.RUNNING, "b is running")
     require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
@@ -79,22 +83,21 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
 
 @action(
     message=Message("b", "Controller"),
-    fairness=Fair("BrokerLifecycleManager retries until it is answered: registration, reply"),
+    fairness=Fair("BrokerLifecycleManager retries until it gets a response: registration, reply"),
     event=("REGISTER_CLEAN", "REGISTER_UNCLEAN"),
     what_if="register",
 )
 def Register(c: Config, s: State, b: Replica) -> State:
     """A restarted broker registers; the controller decides whether its shutdown was clean (KIP-966).
 
-    ClusterControlManager.registerBroker. If the old registration is unfenced, its session has expired but
-    the fencing was not executed yet; while the session is valid the answer is
-    DUPLICATE_BROKER_REGISTRATION and b tries again. The first registration of an id after it was
-    unregistered is an unclean one while ELR is on.
+    ClusterControlManager.registerBroker. If the old registration is unfenced, its session has expired and the
+    controller has not fenced it yet; during the session the response is DUPLICATE_BROKER_REGISTRATION, and b retries.
+    With ELR on, the first registration of an id after its unregistration is unclean.
     """
     broker = s.broker[b]
     old = s.registration[b]
     require(broker.status == Status.STARTING, "b is starting")
-    require(old.fenced or c.register_before_fence, "b was fenced first")
+    require(old.fenced or c.register_before_fence, "the controller has fenced b")
     request = RegisterEvent(broker=b, presented=presented_epoch(c, broker), brings_directory=brings_directory(broker))
     decided = decide(c, controller_of(s), request)
     require(decided.error == Error.NONE, "the controller does not fault")
@@ -133,9 +136,9 @@ def Register(c: Config, s: State, b: Replica) -> State:
     what_if="controlled_shutdown",
 )
 def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
-    """b asks for a controlled shutdown while it still leads something: it leaves the ISR, unfenced (KIP-841).
+    """b requests a controlled shutdown while it leads a partition: it leaves the ISR, unfenced (KIP-841).
 
-    From now on it may not lead nor join an ISR; only a new registration ends this.
+    From now on it may neither lead nor join an ISR, until its next registration.
     """
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     r = s.registration[b]
@@ -152,24 +155,23 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
 
 @action(
     message=Message("Controller", "b"),
-    fairness=Fair("heartbeats are answered; added"),
+    fairness=Fair("heartbeats get responses; added"),
     event="GRANT_SHUTDOWN",
-    because="no what-if operation: the partition stays as it is",
+    because="no what-if operation: the partition does not change",
 )
 def GrantShutdown(c: Config, s: State, b: Replica) -> State:
-    """b leads nothing any more and every active broker knows it: the controller fences b (KIP-841).
+    """b leads no partition any more, and every active broker has read this: the controller fences b (KIP-841).
 
-    BrokerHeartbeatManager, SHUTDOWN_NOW. The partition does not change: b left the ISR when the shutdown
-    began. b may also stop without this, when its own timeout has passed (`lifecycle.CleanStop`). P-36 says
-    what the grant promises.
+    BrokerHeartbeatManager, SHUTDOWN_NOW. The partition does not change: b left the ISR when the shutdown began. b may
+    also stop without the grant, after its own timeout (`lifecycle.CleanStop`). P-36 states what the grant promises.
     """
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     r = s.registration[b]
     require(r.in_controlled_shutdown and not r.fenced, "b is shutting down")
-    require(s.partition.leader != b, "b leads nothing")
+    require(s.partition.leader != b, "b leads no partition")
     require(
         all(s.broker[f].view.partition_epoch >= r.shutdown_offset for f in active(c, s.registration)),
-        "every active broker knows that b has resigned",
+        "every active broker has read that b is shutting down",
     )
     decided = decide(c, controller_of(s), GrantShutdownEvent(broker=b))
     return replace(s, registration=decided.controller.registration)
@@ -177,16 +179,23 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
 
 @action(fairness=Unfair("a request of an operator"), event="UNREGISTER", what_if="unregister")
 def Unregister(c: Config, s: State, b: Replica) -> State:
-    """An operator unregisters a broker that is down (ClusterControlManager.unregisterBroker)."""
+    """An operator unregisters a broker (ReplicationControlManager.unregisterBroker), which should be down.
+
+    The controller does not check this. A live broker goes on as leader or follower by the metadata that it reads: its
+    heartbeats fail with STALE_BROKER_EPOCH, which BrokerLifecycleManager retries, and BrokerRegistrationTracker does
+    not register it again. Only a restart does.
+    """
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(s.registration[b].registered, "b is registered")
-    require(s.broker[b].status == Status.OFFLINE, "b is down")
+    alive = s.broker[b].status != Status.OFFLINE
+    require(not alive or c.live_unregistrations > 0, "b is offline, or the scope has unregistrations of live brokers")
     decided = decide(c, controller_of(s), UnregisterEvent(broker=b))
     require(decided.error == Error.NONE, "the controller does not fault")
+    live = s.spent.live_unregistrations + 1 if alive else s.spent.live_unregistrations
     return replace(
         partition_changed(c, s, decided.controller.partition),
         registration=decided.controller.registration,
-        spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1),
+        spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1, live_unregistrations=live),
     )
 
 
@@ -195,9 +204,9 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
 
 @op
 def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, decided: Decided) -> Exchange:
-    """The response on its way back. Only a success carries the partition's new epochs and ISR.
+    """The response in flight. Only a success carries the new epochs and ISR of the partition.
 
-    The new ISR is the proposal without replicas that a reassignment, now complete, has removed.
+    The new ISR is the proposal without the replicas that the end of a reassignment has removed.
     """
     granted = decided.error == Error.NONE
     p = decided.controller.partition
@@ -214,18 +223,18 @@ def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, de
 
 @action(
     message=Message("Controller", "leader"),
-    fairness=Fair("the controller handles a request: AlterPartition receive"),
+    fairness=Fair("the controller handles each request: AlterPartition receive"),
     event="ALTER_PARTITION",
     what_if="alter_partition",
 )
 def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
-    """The controller handles the AlterPartition of leader; the sender may be dead by now.
+    """The controller handles the AlterPartition of leader; the sender may have died in the meantime.
 
-    ReplicationControlManager.alterPartition; KIP-841 and KIP-903 for what it refuses.
+    ReplicationControlManager.alterPartition; KIP-841 and KIP-903 for the requests that it rejects.
     """
     sender = s.broker[leader]
     sent = sender.alter
-    require(sent.stage == Stage.SENT, "a request of leader is on its way")
+    require(sent.stage == Stage.SENT, "a request of leader is in flight")
     request = AlterPartitionEvent(
         sender=leader,
         sender_epoch=sent.member_epochs[leader],

@@ -1,7 +1,7 @@
 """The effect of a committed partition change on the whole state.
 
-Sources: QuorumController (a decision becomes a PartitionChangeRecord, which is committed and replayed);
-KIP-966 "Unclean recovery" for what ends a recovery.
+Sources: QuorumController, which commits and replays the PartitionChangeRecord of a decision; KIP-966 "Unclean
+recovery" for the end of a recovery.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRe
 
 @op
 def partition_changed(c: Config, s: State, after: Partition) -> State:
-    """The state once the controller has committed the record that turns the partition into `after`.
+    """The state after the controller has committed the record that changes the partition to `after`.
 
-    An action that decides about the partition returns this, with whatever else it changes replaced.
+    An action with a decision about the partition returns this state, with its other changes replaced.
     """
     return replace(
         s,
@@ -38,7 +38,7 @@ def partition_changed(c: Config, s: State, after: Partition) -> State:
 
 @op
 def batch_committed(c: Config, s: State, after: Partition) -> State:
-    """The same for a batch of up to two records: the metadata log has one place for each partition epoch."""
+    """The same for a batch of up to two records: the metadata log has one entry for each partition epoch."""
     changed = partition_changed(c, s, after)
     single = after.partition_epoch <= s.partition.partition_epoch + 1
     log = changed.metadata if single else logged(c, changed.metadata, s.settings, s.partition, after)
@@ -47,7 +47,7 @@ def batch_committed(c: Config, s: State, after: Partition) -> State:
 
 @op
 def logged(c: Config, log: Metadata, settings: Settings, before: Partition, after: Partition) -> Metadata:
-    """The metadata log with the change; nothing is written if nothing changed, or if no broker can lag."""
+    """The metadata log after the change; unchanged if the partition is, or if no broker can lag."""
     if c.metadata == Propagation.LATEST or after.partition_epoch == before.partition_epoch:
         return log
     return log + (snapshot(c, settings, after),)  # noqa: RUF005

@@ -1,6 +1,6 @@
 """The controller's rules for one partition: fencing, unfencing, registration, AlterPartition.
 
-Each rule says what the partition becomes; the actions of `broker_events.py` apply it to the whole state.
+Each rule returns the partition after the event; the actions of `broker_events.py` apply it to the whole state.
 Sources: ReplicationControlManager, ClusterControlManager, BrokerHeartbeatManager; KIP-966 "Broker unclean
 shutdown", KIP-841 (fenced replicas), KIP-903 (broker epochs in AlterPartition).
 """
@@ -25,18 +25,18 @@ from elrcheck.model.state import BrokerEpoch, Directory, Partition, Recovery, Re
 # ---------------------------------------------------------------------------- broker events
 
 
-# A `.._target` says what an event asks of the builder, a `.._partition` what becomes of the partition, and a
-# `.._fails` whether the election in it fails, so that the controller faults and nothing happens.
+# A `.._target` is the input of an event to the builder, a `.._partition` the partition after it. `.._fails` is true if
+# the election throws: the controller faults, and nothing changes.
 
 
 @op
 def fence_target(c: Config, controller: Controller, b: Replica) -> Target:
-    """b leaves the ISR; the other brokers are seen as they are before this event."""
+    """b leaves the ISR; the event sees the other brokers as they were before it."""
     p = controller.partition
     acceptable = active(c, controller.registration) - {b}
     stays = c.keep_min_isr and len(p.isr) <= effective_min_isr(controller.settings, p.replicas)
     isr = p.isr if stays else p.isr - {b}
-    return target(controller, isr, election_type(c), acceptable, EMPTY)
+    return target(controller, isr, election_type(c, controller.settings), acceptable, EMPTY)
 
 
 @op
@@ -56,7 +56,7 @@ def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition
 def unfence_target(c: Config, controller: Controller, b: Replica) -> Target:
     """An election with b among the active brokers."""
     acceptable = active(c, controller.registration) | {b}
-    return target(controller, controller.partition.isr, election_type(c), acceptable, EMPTY)
+    return target(controller, controller.partition.isr, election_type(c, controller.settings), acceptable, EMPTY)
 
 
 @op
@@ -69,7 +69,7 @@ def unfence_fails(c: Config, controller: Controller, b: Replica) -> bool:
 def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerUnfenced: the builder runs on every partition without a leader.
 
-    It does so whether or not b holds a replica (brokersToIsrs.partitionsWithNoLeader).
+    It does so even if b hosts no replica (brokersToIsrs.partitionsWithNoLeader).
     """
     p = controller.partition
     return attempted_change(c, p, unfence_target(c, controller, b)) if p.leader is None else p
@@ -77,14 +77,15 @@ def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partiti
 
 @op
 def gone_target(c: Config, controller: Controller, b: Replica, unclean: RSet) -> Target:
-    """b leaves the ISR, and the ELR too if it is in `unclean`, and cannot be elected."""
+    """b leaves the ISR, and the ELR if it is in `unclean`, and cannot be elected."""
     acceptable = active(c, controller.registration) - {b}
-    return target(controller, controller.partition.isr - {b}, election_type(c), acceptable, unclean)
+    isr = controller.partition.isr - {b}
+    return target(controller, isr, election_type(c, controller.settings), acceptable, unclean)
 
 
 @op
 def is_indexed(c: Config, controller: Controller, b: Replica) -> bool:
-    """The controller's indexes name b as a member of the ISR or the ELR (BrokersToIsrs, BrokersToElrs)."""
+    """The controller's indexes list b as a member of the ISR or the ELR (BrokersToIsrs, BrokersToElrs)."""
     p = controller.partition
     stale = c.elr_index_goes_stale and controller.registration[b].stale_entries > 0
     return b in p.isr or b in p.elr or stale
@@ -94,7 +95,7 @@ def is_indexed(c: Config, controller: Controller, b: Replica) -> bool:
 def left_indexes(c: Config, controller: Controller, b: Replica, target_without_b: Target) -> Partition:
     """generateLeaderAndIsrUpdates for the partitions of b in both indexes: one record for each entry.
 
-    All of them are built from the partition as it is before, so they are equal, and each bumps the epochs.
+    The builder makes all of them from the partition before the event, so they are equal, and each bumps the epochs.
     """
     p = controller.partition
     after = attempted_change(c, p, target_without_b) if is_indexed(c, controller, b) else p
@@ -118,7 +119,7 @@ def unclean_partition(c: Config, controller: Controller, b: Replica) -> Partitio
 
 @op
 def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoch) -> bool:
-    """KIP-966: the epoch in the clean-shutdown file must be the one of the stored registration."""
+    """KIP-966: the epoch in the clean-shutdown file must be that of the stored registration."""
     if c.clean_check == CleanCheck.EPOCH:
         return presented == registered
     return c.clean_check == CleanCheck.ALWAYS_CLEAN
@@ -126,9 +127,9 @@ def shutdown_was_clean(c: Config, presented: BrokerEpoch, registered: BrokerEpoc
 
 @op
 def vouches(c: Config, old: Registration, stopped_cleanly: bool, brings_directory: bool) -> bool:
-    """A clean shutdown proves the replica complete: a registration without its directory should not (F-52).
+    """A clean shutdown proves that the replica is complete, but not if the broker has lost its directory (F-52).
 
-    ClusterControlManager.registerBroker compares epochs only, and never the directories.
+    ClusterControlManager.registerBroker compares the epochs and does not compare the directories.
     """
     directory_assigned = old.directory != Directory.UNASSIGNED
     lost = c.lost_directory == LostDirectory.REGISTRATION and directory_assigned and not brings_directory
@@ -137,9 +138,9 @@ def vouches(c: Config, old: Registration, stopped_cleanly: bool, brings_director
 
 @op
 def registers_uncleanly(c: Config, controller: Controller, b: Replica, clean: bool) -> bool:
-    """The registration of b counts as one after an unclean shutdown, while ELR is on.
+    """With ELR on, the registration of b counts as one after an unclean shutdown.
 
-    An id that is not registered has no stored broker epoch (-2), which no clean-shutdown file names.
+    The stored broker epoch of an unregistered id is -2, which no clean-shutdown file contains.
     """
     was_registered = controller.registration[b].registered
     return controller.settings.elr_enabled and (not clean or not was_registered)
@@ -147,7 +148,7 @@ def registers_uncleanly(c: Config, controller: Controller, b: Replica, clean: bo
 
 @op
 def registered_partition(c: Config, controller: Controller, b: Replica, clean: bool) -> Partition:
-    """ClusterControlManager.registerBroker: what a new incarnation of b does to the partition."""
+    """ClusterControlManager.registerBroker: the partition after a new incarnation of b has registered."""
     was_registered = controller.registration[b].registered
     if not was_registered and (c.shadow_isr or not c.unknown_id_is_unclean):
         return controller.partition
@@ -172,7 +173,7 @@ def registration_fails(c: Config, controller: Controller, b: Replica, clean: boo
 
 @op
 def unregistration_target(c: Config, controller: Controller, b: Replica) -> Target:
-    """The code passes b as the broker to remove, which takes it out of the ISR but not of the ELR (F-21)."""
+    """Kafka passes b as the broker to remove, which removes it from the ISR but not from the ELR (F-21)."""
     return gone_target(c, controller, b, frozenset({b}) if c.unregister_prunes_elr else EMPTY)
 
 
@@ -186,16 +187,16 @@ def unregistration_fails(c: Config, controller: Controller, b: Replica) -> bool:
 def unregistered_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerUnregistered: b leaves the ISR as if it were fenced, and the ELR.
 
-    In the code it leaves the ELR when its id registers again, if that counts as unclean.
+    In Kafka it leaves the ELR only when its id registers again, if that registration counts as unclean.
     """
     return left_indexes(c, controller, b, unregistration_target(c, controller, b))
 
 
 @op
 def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
-    """A registration always starts fenced, with a broker epoch never used before.
+    """A registration always starts fenced, with a new broker epoch.
 
-    It lists the broker's log directories: the recorded one is online if it is among them (KIP-858).
+    It lists the broker's log directories: the recorded directory is online if it is among them (KIP-858).
     """
     recorded_directory = Directory.ONLINE if brings_directory else Directory.OFFLINE
     return Registration(
@@ -214,9 +215,9 @@ def new_incarnation(old: Registration, brings_directory: bool) -> Registration:
 
 @op
 def member_is_eligible(c: Config, controller: Controller, member: Replica, carried: BrokerEpoch) -> bool:
-    """KIP-841 and KIP-903: an ISR member is active, and is the incarnation the leader heard from.
+    """KIP-841 and KIP-903: an ISR member is active, in the incarnation whose fetch the leader received.
 
-    carried: the broker epoch that the request names for the member, 0 if it names none.
+    carried: the broker epoch in the request for the member, 0 for none.
     """
     r = controller.registration[member]
     stays = c.keep_min_isr and member in controller.partition.isr
@@ -226,7 +227,7 @@ def member_is_eligible(c: Config, controller: Controller, member: Replica, carri
 
 @op
 def validate_alter(c: Config, controller: Controller, r: AlterPartitionEvent) -> Error:
-    """ReplicationControlManager.validateAlterPartitionData, in its order."""
+    """ReplicationControlManager.validateAlterPartitionData, with its checks in the same order."""
     p = controller.partition
     sender = controller.registration[r.sender]
     if not sender.registered or r.sender_epoch != sender.epoch:
@@ -255,6 +256,6 @@ def alter_partition(c: Config, controller: Controller, r: AlterPartitionEvent) -
     error = validate_alter(c, controller, r)
     if error != Error.NONE:
         return Decision(error=error, partition=p)
-    base = target(controller, r.isr, election_type(c), active(c, controller.registration), EMPTY)
+    base = target(controller, r.isr, election_type(c, controller.settings), active(c, controller.registration), EMPTY)
     after = change(c, p, replace(base, recovery=r.recovery))
     return Decision(error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED, partition=after)

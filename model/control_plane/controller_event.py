@@ -1,7 +1,7 @@
-"""The events of the controller, one record for each kind, and what it decides about one.
+"""The events of the controller, one record for each kind, and its decisions.
 
-An event is what reaches the active controller: a session that ends, a request of a broker or an operator, a
-timer. `decide` gives the decision. A broker epoch of 0 means "unknown"; a broker id is its number from 0.
+An event is the expiry of a session, a request of a broker or an operator, or a timer. `decide` returns the decision. A
+broker epoch of 0 means "unknown"; broker ids start at 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ElectionType(enum.Enum):
 
 
 class MinIsrLevel(enum.Enum):
-    """The level at which a value of min.insync.replicas is configured."""
+    """The config resource that has a value of min.insync.replicas."""
 
     TOPIC = "topic"
     CLUSTER = "cluster"
@@ -35,7 +35,7 @@ class MinIsrLevel(enum.Enum):
 
 
 class ControlState(enum.Enum):
-    """A broker's state at the controller as a heartbeat changes it (BrokerControlState); UNCHANGED: it does not."""
+    """The state of a broker at the controller after a heartbeat (BrokerControlState)."""
 
     UNCHANGED = 0
     FENCED = 1
@@ -48,7 +48,7 @@ class ControlState(enum.Enum):
 
 @record
 class FenceEvent:
-    """The session of the broker ends (handleBrokerFenced)."""
+    """The session of the broker expires (handleBrokerFenced)."""
 
     broker: Replica
 
@@ -62,10 +62,10 @@ class UnfenceEvent:
 
 @record
 class RegisterEvent:
-    """A new incarnation of the broker registers, and its old session is over (registerBroker).
+    """A new incarnation of the broker registers after the expiry of the old session (registerBroker).
 
-    presented: the broker epoch in its clean-shutdown file, 0 without one. brings_directory: its log
-    directories include the one recorded for its replica (KIP-858).
+    presented: the broker epoch in its clean-shutdown file, 0 without one. brings_directory: its log directories include
+    the one that the controller has recorded for its replica (KIP-858).
     """
 
     broker: Replica
@@ -75,14 +75,14 @@ class RegisterEvent:
 
 @record
 class StartShutdownEvent:
-    """The broker asks to stop while it still leads something, here or elsewhere (KIP-841)."""
+    """The broker requests a controlled shutdown while it leads a partition, this one or another (KIP-841)."""
 
     broker: Replica
 
 
 @record
 class GrantShutdownEvent:
-    """The controller lets a broker in controlled shutdown stop, and fences it (SHUTDOWN_NOW, KIP-841)."""
+    """The controller allows a broker in controlled shutdown to stop, and fences it (SHUTDOWN_NOW, KIP-841)."""
 
     broker: Replica
 
@@ -96,9 +96,9 @@ class UnregisterEvent:
 
 @record
 class DirectoryFailedEvent:
-    """A heartbeat names the directory recorded for the broker's replica as offline (KIP-858).
+    """A heartbeat lists the recorded directory of the broker's replica as offline (KIP-858).
 
-    becomes: what the same heartbeat makes of the broker (processBrokerHeartbeat).
+    becomes: the state of the broker after the same heartbeat (processBrokerHeartbeat).
     """
 
     broker: Replica
@@ -107,7 +107,7 @@ class DirectoryFailedEvent:
 
 @record
 class DirectoryMovedEvent:
-    """The broker reports that its replica is in a directory that is online (AssignReplicasToDirs)."""
+    """The broker reports an online directory for its replica (AssignReplicasToDirs)."""
 
     broker: Replica
 
@@ -116,7 +116,7 @@ class DirectoryMovedEvent:
 class DirectoriesEvent:
     """Some broker reports the directory of its replica, which stays online (AssignReplicasToDirs).
 
-    moved: the controller had another directory for it.
+    moved: the controller had recorded another directory.
     """
 
     moved: bool
@@ -124,7 +124,7 @@ class DirectoriesEvent:
 
 @record
 class AlterPartitionEvent:
-    """AlterPartition for one partition; an epoch of 0 in `member_epochs` means "not known"."""
+    """AlterPartition for one partition; an epoch of 0 in `member_epochs` means "unknown"."""
 
     sender: Replica
     sender_epoch: BrokerEpoch
@@ -160,7 +160,7 @@ class FinishRecoveryEvent:
 
 @record
 class ElectLeadersEvent:
-    """ElectLeaders for one partition. desired: the leader that a DESIGNATION asks for."""
+    """ElectLeaders for one partition. desired: the leader that a DESIGNATION requests."""
 
     election: ElectionType
     desired: Replica | None
@@ -168,7 +168,7 @@ class ElectLeadersEvent:
 
 @record
 class ReassignEvent:
-    """AlterPartitionReassignments for one partition, with the replicas it is to have."""
+    """AlterPartitionReassignments for one partition, with its target replicas."""
 
     replicas: ReplicaList
 
@@ -180,9 +180,9 @@ class CancelReassignmentEvent:
 
 @record
 class MinIsrEvent:
-    """min.insync.replicas is written at one level. broker: matters only at the level of a broker.
+    """A write of min.insync.replicas at one level. broker: matters only at the level of a broker.
 
-    value: None deletes it.
+    value: None deletes the value.
     """
 
     level: MinIsrLevel
@@ -199,7 +199,7 @@ class FeatureEvent:
 
 @record
 class CreatePartitionEvent:
-    """createTopics with a manual assignment: a new partition takes the place of the one before."""
+    """createTopics with a manual assignment: a new partition replaces the previous one."""
 
     replicas: ReplicaList
 
@@ -232,7 +232,7 @@ Event: TypeAlias = (
 
 @record
 class Decision:
-    """The error that a rule answers with, and the partition after it."""
+    """The error that a rule returns, and the partition afterwards."""
 
     error: Error
     partition: Partition
@@ -240,9 +240,9 @@ class Decision:
 
 @record
 class Decided:
-    """The error that the caller gets, and the state of the controller afterwards.
+    """The error that the caller receives, and the state of the controller afterwards.
 
-    UNKNOWN_SERVER_ERROR: the event fails with an exception, and nothing changes.
+    UNKNOWN_SERVER_ERROR: the event throws an exception and changes nothing.
     """
 
     error: Error

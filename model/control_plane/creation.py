@@ -14,7 +14,7 @@ from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList,
 
 @op
 def initial_isr(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> RSet:
-    """The active replicas of a new partition; without one, the request is refused."""
+    """The active replicas of a new partition; without one, the controller rejects the request."""
     return active(c, registration) & frozenset(replicas)
 
 
@@ -40,7 +40,7 @@ def created_partition(c: Config, registration: Vec[Registration], replicas: Repl
 
 @op
 def no_partition(replicas: ReplicaList) -> Partition:
-    """What is held in the place of a partition that does not exist: it has no members."""
+    """The placeholder for a partition that does not exist: it has no members."""
     return Partition(
         replicas=replicas,
         adding=EMPTY,
@@ -58,5 +58,5 @@ def no_partition(replicas: ReplicaList) -> Partition:
 
 
 def without_partition(settings: Settings, registration: tuple[Registration, ...]) -> Controller:
-    """A controller that has no partition yet, for a CreatePartitionEvent; what it holds instead is empty."""
+    """A controller without a partition yet, for a CreatePartitionEvent; it has an empty placeholder."""
     return Controller(settings, no_partition(()), registration)

@@ -1,9 +1,9 @@
-"""The controller's decision about an event: the error of its answer, and what it knows afterwards.
+"""The controller's decision about an event: the error in its response, and its state afterwards.
 
-This is the only place where a rule becomes an event. An action of the model is the guards of its broker, the
-decision, and what brokers do then; the proof, `what-if`, `conform`, `audit` and the tests that are exported
-call `decide` too. A refused event changes nothing. UNKNOWN_SERVER_ERROR stands for an exception: of a request
-the caller is informed of it, of anything else it is a fault of the controller.
+This is the only place that turns a rule into an event. An action of the model consists of the guards of its broker, the
+decision, and the reaction of brokers; the proof, `what-if`, `conform`, `audit` and exported tests call `decide`, too.
+A rejected event changes nothing. UNKNOWN_SERVER_ERROR stands for an exception: a request returns it to its caller; in
+any other event it is a fault of the controller.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def decide(c: Config, controller: Controller, event: Event) -> Decided:
 
 @op
 def refused(controller: Controller, error: Error) -> Decided:
-    """Nothing changes; with NONE, because there is nothing to do."""
+    """No change: the event is rejected or, with NONE, has no effect."""
     return Decided(error=error, controller=controller)
 
 
@@ -151,7 +151,7 @@ def with_partition(controller: Controller, decision: Decision) -> Decided:
 
 @op
 def with_broker(controller: Controller, p: Partition, b: Replica, r: Registration) -> Decided:
-    """A decision that changes the registration of a broker, and perhaps the partition."""
+    """A decision that changes the registration of a broker and may change the partition."""
     after = replace(controller, partition=p, registration=put(controller.registration, b, r))
     return Decided(error=Error.NONE, controller=after)
 
@@ -161,7 +161,7 @@ def with_broker(controller: Controller, p: Partition, b: Replica, r: Registratio
 
 @op
 def fence_decided(c: Config, controller: Controller, event: FenceEvent) -> Decided:
-    """A fenced broker has no session that could end."""
+    """A fenced broker has no session that could expire."""
     b = event.broker
     r = controller.registration[b]
     if r.fenced:
@@ -173,7 +173,7 @@ def fence_decided(c: Config, controller: Controller, event: FenceEvent) -> Decid
 
 @op
 def unfence_decided(c: Config, controller: Controller, event: UnfenceEvent) -> Decided:
-    """handleBrokerUnfenced asks only whether the broker is fenced; its heartbeats ask for more first."""
+    """handleBrokerUnfenced only checks that the broker is fenced; the heartbeat has checked more before."""
     b = event.broker
     r = controller.registration[b]
     if not r.fenced:
@@ -185,7 +185,7 @@ def unfence_decided(c: Config, controller: Controller, event: UnfenceEvent) -> D
 
 @op
 def registration_decided(c: Config, controller: Controller, event: RegisterEvent) -> Decided:
-    """The session of an unfenced incarnation counts as expired, so this one is never a duplicate."""
+    """The session of an unfenced incarnation counts as expired, so the registration is never a duplicate."""
     b = event.broker
     old = controller.registration[b]
     clean = vouches(c, old, shutdown_was_clean(c, event.presented, old.epoch), event.brings_directory)
@@ -197,7 +197,7 @@ def registration_decided(c: Config, controller: Controller, event: RegisterEvent
 
 @op
 def shutdown_decided(c: Config, controller: Controller, event: StartShutdownEvent) -> Decided:
-    """The broker leaves the ISR and stays unfenced, until the other brokers know about it (KIP-841)."""
+    """The broker leaves the ISR and stays unfenced until the other brokers have read this (KIP-841)."""
     b = event.broker
     r = controller.registration[b]
     if r.fenced or r.in_controlled_shutdown:
@@ -211,7 +211,7 @@ def shutdown_decided(c: Config, controller: Controller, event: StartShutdownEven
 
 @op
 def grant_decided(c: Config, controller: Controller, event: GrantShutdownEvent) -> Decided:
-    """The partition stays as it is: the broker left the ISR when its shutdown began."""
+    """The partition does not change: the broker left the ISR when its shutdown began."""
     b = event.broker
     r = controller.registration[b]
     if r.fenced or not r.in_controlled_shutdown or controller.partition.leader == b:
@@ -221,7 +221,7 @@ def grant_decided(c: Config, controller: Controller, event: GrantShutdownEvent) 
 
 @op
 def unregistration_decided(c: Config, controller: Controller, event: UnregisterEvent) -> Decided:
-    """A registered broker may be unregistered whether it is down or not."""
+    """unregisterBroker only checks that the broker is registered, not that it is down."""
     b = event.broker
     r = controller.registration[b]
     if not r.registered:
@@ -234,7 +234,7 @@ def unregistration_decided(c: Config, controller: Controller, event: UnregisterE
 
 @op
 def alter_partition_decided(c: Config, controller: Controller, event: AlterPartitionEvent) -> Decided:
-    """NEW_LEADER_ELECTED is an answer to a request that was granted."""
+    """NEW_LEADER_ELECTED is the response to a request that the controller has granted."""
     return with_partition(controller, alter_partition(c, controller, event))
 
 
@@ -243,9 +243,9 @@ def alter_partition_decided(c: Config, controller: Controller, event: AlterParti
 
 @op
 def directory_failure_decided(c: Config, controller: Controller, event: DirectoryFailedEvent) -> Decided:
-    """Both records of a heartbeat are built from one snapshot, or each counts for the next, the directory first.
+    """The builder makes both records of a heartbeat from one snapshot, or one after the other, the directory's first.
 
-    Only a directory that is recorded is known to hold the replica.
+    The controller acts only if the replica has that directory in its registration.
     """
     b = event.broker
     if controller.registration[b].directory != Directory.ONLINE:
@@ -272,7 +272,7 @@ def directory_offline(c: Config, controller: Controller, b: Replica) -> Controll
 
 @op
 def control_state_decided(c: Config, controller: Controller, event: DirectoryFailedEvent) -> Decided:
-    """The state that a heartbeat gives to its broker (BrokerHeartbeatManager.calculateNextBrokerState)."""
+    """The next state of the broker that sent the heartbeat (BrokerHeartbeatManager.calculateNextBrokerState)."""
     if event.becomes == ControlState.FENCED:
         return fence_decided(c, controller, FenceEvent(broker=event.broker))
     if event.becomes == ControlState.UNFENCED:
@@ -284,7 +284,7 @@ def control_state_decided(c: Config, controller: Controller, event: DirectoryFai
 
 @op
 def directory_move_decided(c: Config, controller: Controller, event: DirectoryMovedEvent) -> Decided:
-    """The epoch of a broker is checked first, so one that is not registered has a stale one."""
+    """The controller checks the broker epoch first, which is stale for an unregistered broker."""
     b = event.broker
     r = controller.registration[b]
     if not r.registered:
@@ -324,14 +324,14 @@ def periodic_election_decided(c: Config, controller: Controller, event: Periodic
 
 @op
 def recovery_decided(c: Config, controller: Controller, event: FinishRecoveryEvent) -> Decided:
-    """The decision for a winner that the recovery manager has already chosen."""
+    """The election of a winner that the recovery manager has already chosen."""
     after = recovered_partition(c, controller, event.winner)
     return Decided(error=Error.NONE, controller=replace(controller, partition=after))
 
 
 @op
 def election_decided(c: Config, controller: Controller, event: ElectLeadersEvent) -> Decided:
-    """A longest-log type that is granted starts a recovery, and elects later."""
+    """A longest-log request only starts a recovery, which elects later."""
     if event.election == ElectionType.PREFERRED:
         return with_partition(controller, elect_preferred(c, controller))
     if event.election == ElectionType.UNCLEAN:
@@ -358,7 +358,7 @@ def cancellation_decided(c: Config, controller: Controller, event: CancelReassig
 
 @op
 def min_isr_decided(c: Config, controller: Controller, event: MinIsrEvent) -> Decided:
-    """A value of a broker changes no partition, since brokers have no values while ELR is on (KAFKA-16540)."""
+    """A broker's value changes no partition, since brokers have no values while ELR is on (KAFKA-16540)."""
     error = min_isr_error(controller.settings, event.level, event.value)
     if error != Error.NONE:
         return refused(controller, error)
@@ -375,7 +375,7 @@ def min_isr_decided(c: Config, controller: Controller, event: MinIsrEvent) -> De
 
 @op
 def feature_decided(c: Config, controller: Controller, event: FeatureEvent) -> Decided:
-    """A version that is finalised already is not a change."""
+    """Finalizing the current version again is no change."""
     if event.enabled == controller.settings.elr_enabled:
         return refused(controller, Error.NONE)
     settings = with_feature(c, controller.settings, event.enabled)
@@ -385,7 +385,7 @@ def feature_decided(c: Config, controller: Controller, event: FeatureEvent) -> D
 
 @op
 def creation_decided(c: Config, controller: Controller, event: CreatePartitionEvent) -> Decided:
-    """Every broker of a manual assignment must be registered, and one of them active (createTopics)."""
+    """All brokers of a manual assignment must be registered, and one of them active (createTopics)."""
     strangers = frozenset(event.replicas) - registered(c, controller.registration)
     if strangers != EMPTY or initial_isr(c, controller.registration, event.replicas) == EMPTY:
         return refused(controller, Error.INVALID_REPLICA_ASSIGNMENT)

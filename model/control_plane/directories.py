@@ -1,8 +1,7 @@
-"""Reports of brokers about log directories: one has failed, a replica is in another (KIP-858).
+"""The controller's rules for log directories: one has failed, a replica is in another one (KIP-858).
 
-Sources: ReplicationControlManager (handleDirectoriesOffline, handleAssignReplicasToDirs),
-BrokerLifecycleManager (offline directories in heartbeats), AssignmentsManager. What happens to the
-directories themselves is in `elrcheck.model.broker.log_directories`.
+Sources: ReplicationControlManager (handleDirectoriesOffline, handleAssignReplicasToDirs), BrokerLifecycleManager
+(offline directories in heartbeats), AssignmentsManager. `elrcheck.model.broker.log_directories` has the directories.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from elrcheck.model.state import Broker, Directory, LogDir, Partition, Status
 def without_directory_target(c: Config, controller: Controller, b: Replica) -> Target:
     """b leaves the ISR, and cannot be elected."""
     acceptable = active(c, controller.registration) - {b}
-    return target(controller, controller.partition.isr - {b}, election_type(c), acceptable, EMPTY)
+    return target(controller, controller.partition.isr - {b}, election_type(c, controller.settings), acceptable, EMPTY)
 
 
 @op
 def directory_failure_fails(c: Config, controller: Controller, b: Replica) -> bool:
-    """The election fails in the partition that has a replica in the recorded directory, so the controller faults."""
+    """The election throws in the partition with a replica in the recorded directory, so the controller faults."""
     p = controller.partition
     return b in frozenset(p.replicas) and election_fails(c, p, without_directory_target(c, controller, b))
 
@@ -48,9 +47,9 @@ def without_directory(c: Config, controller: Controller, b: Replica) -> Partitio
 
 @op
 def replayed(before: Partition, first: Partition, second: Partition) -> Partition:
-    """Two records of one batch, both built from `before`: a field is what the last record that has it says.
+    """Two records of one batch, both built from `before`: the last record with a field determines it.
 
-    PartitionChangeRecord, PartitionRegistration.merge: a field that a record lacks stays as it is.
+    PartitionChangeRecord, PartitionRegistration.merge: a field that a record lacks does not change.
     """
     if second == before:
         return first
@@ -77,8 +76,8 @@ def replayed(before: Partition, first: Partition, second: Partition) -> Partitio
 def with_new_directory(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleAssignReplicasToDirs for b's replica, which is in an online directory from now on.
 
-    The code asks LeaderAcceptor about the directory recorded before, so a partition whose only candidate was
-    b keeps waiting for the next election, although nothing is in the way any more.
+    Kafka's LeaderAcceptor tests the directory recorded before, so a partition with b as its only candidate stays
+    leaderless until the next election, although b could lead.
     """
     moved = replace(controller.registration[b], directory=Directory.ONLINE)
     seen = replace(controller, registration=put(controller.registration, b, moved))
@@ -86,10 +85,10 @@ def with_new_directory(c: Config, controller: Controller, b: Replica) -> Partiti
 
 
 @op
-def made_again(c: Config, broker: Broker) -> bool:
-    """b has its replica in a directory of which the controller does not know.
+def recreated(c: Config, broker: Broker) -> bool:
+    """The broker has its replica in a directory that it has not reported yet.
 
-    A broker applies metadata, and makes the log, before its registration has succeeded, too.
+    It may apply metadata and create the log before its registration succeeds.
     """
     applied = broker.status == Status.RUNNING and broker.view.partition_epoch > 0
     early = broker.status == Status.STARTING and c.assigns_before_registration

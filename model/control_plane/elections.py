@@ -1,4 +1,4 @@
-"""Elections that no broker event causes: ElectLeaders, preferred balancing, the periodic unclean election.
+"""Elections without a broker event: ElectLeaders, the leader balancer, the periodic unclean election.
 
 Sources: ReplicationControlManager (electLeader, maybeBalancePartitionLeaders,
 maybeElectUncleanLeaders); KIP-460 for the types PREFERRED and UNCLEAN, KIP-966 "ElectLeaders" for
@@ -8,7 +8,7 @@ DESIGNATION. The longest-log types start the recovery manager, `elrcheck.model.c
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.model.change_record import Election, Target, target
+from elrcheck.model.change_record import Election, Target, target, unclean_election_allowed
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import attempted_change, change, election_fails
@@ -20,7 +20,7 @@ from elrcheck.model.state import Partition
 
 @op
 def elected(c: Config, controller: Controller, election: Election) -> Partition:
-    """The change builder with an election and nothing else: the target ISR is the present one."""
+    """The change builder with an election only: the target ISR is the current one."""
     return attempted_change(c, controller.partition, election_target(c, controller, election))
 
 
@@ -32,7 +32,7 @@ def election_target(c: Config, controller: Controller, election: Election) -> Ta
 
 @op
 def elect_preferred(c: Config, controller: Controller) -> Decision:
-    """ElectLeaders, type PREFERRED (electLeader). Any change is a success, whichever replica leads then."""
+    """ElectLeaders, type PREFERRED (electLeader). Any change is a success, even if another replica leads then."""
     p = controller.partition
     if p.leader == p.replicas[0]:
         return Decision(error=Error.ELECTION_NOT_NEEDED, partition=p)
@@ -44,7 +44,7 @@ def elect_preferred(c: Config, controller: Controller) -> Decision:
 
 @op
 def elect_unclean(c: Config, controller: Controller) -> Decision:
-    """ElectLeaders, type UNCLEAN: only without a leader, but whatever the topic's setting (KIP-460)."""
+    """ElectLeaders, type UNCLEAN: only without a leader, and regardless of the topic's setting (KIP-460)."""
     p = controller.partition
     if p.leader is not None:
         return Decision(error=Error.ELECTION_NOT_NEEDED, partition=p)
@@ -56,10 +56,10 @@ def elect_unclean(c: Config, controller: Controller) -> Decision:
 
 @op
 def designate(c: Config, controller: Controller, desired: Replica | None) -> Decision:
-    """ElectLeaders, type DESIGNATION (KIP-966): without a leader, the desired replica, if it is active.
+    """ElectLeaders, type DESIGNATION (KIP-966): without a leader, elect the desired replica if it is active.
 
-    The election is clean if the desired replica is in the ISR or the ELR. The KIP names no errors;
-    these are the ones ElectLeaders has for the same situations.
+    The election is clean if the desired replica is in the ISR or the ELR. The KIP specifies no errors; these are
+    those of ElectLeaders in the same situations.
     """
     p = controller.partition
     if not c.elect_leaders_v3:
@@ -76,9 +76,9 @@ def designate(c: Config, controller: Controller, desired: Replica | None) -> Dec
 
 @op
 def balance_preferred(c: Config, controller: Controller) -> Partition:
-    """maybeBalancePartitionLeaders: a preferred election wherever the first replica does not lead.
+    """maybeBalancePartitionLeaders: a preferred election if the first replica does not lead.
 
-    No release asks first whether that replica is active and in the ISR; the builder does.
+    No release checks first that this replica is active and in the ISR; the builder does.
     """
     p = controller.partition
     return p if p.leader == p.replicas[0] else elected(c, controller, Election.PREFERRED)
@@ -95,13 +95,13 @@ def balance_fails(c: Config, controller: Controller) -> bool:
 def periodic_election_fails(c: Config, controller: Controller) -> bool:
     p = controller.partition
     unclean = election_target(c, controller, Election.UNCLEAN)
-    return p.leader is None and c.unclean_leader_election_enable and election_fails(c, p, unclean)
+    return p.leader is None and unclean_election_allowed(c, controller.settings) and election_fails(c, p, unclean)
 
 
 @op
 def maybe_elect_unclean(c: Config, controller: Controller) -> Partition:
     """maybeElectUncleanLeaders: only without a leader, and only if the topic allows it."""
     p = controller.partition
-    if p.leader is not None or not c.unclean_leader_election_enable:
+    if p.leader is not None or not unclean_election_allowed(c, controller.settings):
         return p
     return elected(c, controller, Election.UNCLEAN)

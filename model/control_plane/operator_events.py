@@ -19,7 +19,7 @@ from elrcheck.model.state import MinIsr, State
 
 @op
 def min_isr_written(c: Config, s: State, controller: Controller) -> State:
-    """The state once min.insync.replicas of the topic or the cluster is written or deleted."""
+    """The state after a write or deletion of min.insync.replicas of the topic or the cluster."""
     settings = controller.settings
     after = controller.partition
     return replace(
@@ -35,9 +35,9 @@ def min_isr_written(c: Config, s: State, controller: Controller) -> State:
 
 @action(fairness=Unfair("a request of an operator"), event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"), what_if="set_min_isr")
 def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for the topic or the cluster (IncrementalAlterConfigs).
+    """An operator sets min.insync.replicas of the topic or the cluster (IncrementalAlterConfigs).
 
-    The same value may be written for the cluster again: 4.0 and 4.1 clear the ELR even then (F-25).
+    A cluster's value may be set to itself: Kafka clears the ELR even then since 4.0 (F-25).
     """
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(level != MinIsrLevel.BROKER, "level is the topic or the cluster")
@@ -55,12 +55,12 @@ def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> Stat
 def DeleteMinIsr(c: Config, s: State) -> State:
     """An operator deletes the topic's min.insync.replicas (IncrementalAlterConfigs, DELETE).
 
-    What applies then is the cluster's. If that is the same, the step is left out: it does what writing the
-    cluster's value again does.
+    The cluster's value applies from then on. The step is omitted if both are equal: it would have the effect of setting
+    the cluster's value to itself.
     """
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(s.settings.topic_min_isr is not None, "the topic has a value")
-    require(s.settings.topic_min_isr != s.settings.cluster_min_isr, "another value applies then")
+    require(s.settings.topic_min_isr != s.settings.cluster_min_isr, "the cluster has another value")
     deletion = MinIsrEvent(level=MinIsrLevel.TOPIC, broker=0, value=None)
     decided = decide(c, controller_of(s), deletion)
     return min_isr_written(c, s, decided.controller)
@@ -68,7 +68,7 @@ def DeleteMinIsr(c: Config, s: State) -> State:
 
 @action(fairness=Unfair("a request of an operator"), event="MIN_ISR_BROKER", what_if="set_min_isr")
 def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for one broker, which only works without ELR (KAFKA-16540)."""
+    """An operator sets min.insync.replicas of one broker, which is valid only without ELR (KAFKA-16540)."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     request = MinIsrEvent(level=MinIsrLevel.BROKER, broker=b, value=value)
     decided = decide(c, controller_of(s), request)
@@ -79,13 +79,29 @@ def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
     )
 
 
+@action(fairness=Unfair("a request of an operator"))
+def ChangeUncleanElection(c: Config, s: State) -> State:
+    """An operator changes unclean.leader.election.enable of the topic (IncrementalAlterConfigs).
+
+    ConfigurationControlManager writes a ConfigRecord only, and no partition changes. Each later event reads the new
+    value (uncleanLeaderElectionEnabledForTopic), and so does the periodic task electUnclean.
+    """
+    require(c.unclean_changes > 0, "the scope has changes of unclean.leader.election.enable")
+    switched = 1 if s.settings.unclean_switched == 0 else 0
+    return replace(
+        s,
+        settings=replace(s.settings, unclean_switched=switched),
+        spent=replace(s.spent, unclean_changes=s.spent.unclean_changes + 1),
+    )
+
+
 @action(
     fairness=Unfair("a request of an operator"),
     event=("FEATURE_ON", "FEATURE_OFF"),
-    because="no what-if operation: a question sets elr_enabled itself, and the partition stays as it is",
+    because="no what-if operation: a question sets elr_enabled itself, and the partition does not change",
 )
 def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
-    """An operator switches ELR on or off (FeatureControlManager). A stored ELR stays until a change."""
+    """An operator enables or disables ELR (FeatureControlManager). A stored ELR remains until the next change."""
     require(c.feature_changes > 0, "the scope has feature changes")
     require(s.settings.elr_enabled != enabled, "the feature changes")
     decided = decide(c, controller_of(s), FeatureEvent(enabled=enabled))
@@ -100,9 +116,9 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
     )
 
 
-@action(fairness=Unfair("a report of a broker, once"), event="ASSIGN_DIRECTORIES", what_if="assign_directories")
+@action(fairness=Unfair("a broker reports once"), event="ASSIGN_DIRECTORIES", what_if="assign_directories")
 def AssignDirectories(c: Config, s: State) -> State:
-    """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""
+    """A broker reports the log directory of its replica (AssignReplicasToDirs, KIP-858)."""
     require(c.directory_changes > 0, "the scope has changes of directories")
     decided = decide(c, controller_of(s), DirectoriesEvent(moved=True))
     require(decided.error == Error.NONE, "the controller does not fault")

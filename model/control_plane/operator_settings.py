@@ -26,7 +26,7 @@ from elrcheck.model.state import MinIsr, Partition, Registration, Settings
 
 @op
 def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr | None) -> Error:
-    """A value below 1 is invalid, and so is one of a single broker while ELR is on (KAFKA-16540).
+    """A value below 1 is invalid, as is a broker's own value while ELR is on (KAFKA-16540).
 
     With ELR on, the cluster's value cannot be deleted; this model never deletes it.
     """
@@ -40,7 +40,7 @@ def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr | None) 
 def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinIsr | None) -> Settings:
     """The settings after a valid change; b matters only at the level of a broker.
 
-    Once the topic's value is deleted (None), the cluster's applies, or a broker's own.
+    After a deletion of the topic's value (None) the broker's own applies, or else the cluster's.
     """
     if level == MinIsrLevel.TOPIC:
         return replace(settings, topic_min_isr=value)
@@ -51,7 +51,7 @@ def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinI
 
 @op
 def without_elr(p: Partition) -> Partition:
-    """A record that clears the ELR fields, if there is anything to clear; the leader epoch stays."""
+    """A record that clears the ELR fields, if any is set; it does not bump the leader epoch."""
     nothing = p.elr == EMPTY and p.last_known_elr == EMPTY and p.last_known_leader is None
     if nothing and not p.last_known_none:
         return p
@@ -67,10 +67,10 @@ def without_elr(p: Partition) -> Partition:
 
 @op
 def min_isr_changed(c: Config, before: Settings, after: Settings, p: Partition, level: MinIsrLevel) -> Partition:
-    """The partition after min.insync.replicas changed (getPartitionElrUpdatesForConfigChanges, C-13).
+    """The partition after a change of min.insync.replicas (getPartitionElrUpdatesForConfigChanges, C-13).
 
-    KIP-966 clears the ELR when the ISR alone has min ISR members. 4.0 and 4.1 always clear it, but for
-    the topic only if its value really changed. Earlier code never does (F-19).
+    KIP-966 clears the ELR when the ISR alone has min ISR members. Since 4.0 Kafka always clears it, except that a
+    topic's value must really change. Earlier releases never clear it (F-19).
     """
     if c.min_isr_change == MinIsrChange.NEVER:
         return p
@@ -82,10 +82,10 @@ def min_isr_changed(c: Config, before: Settings, after: Settings, p: Partition, 
 
 @op
 def min_isr_recorded(c: Config, before: Partition, after: Partition) -> Partition:
-    """With `min_isr_change_bumps_partition_epoch`, a record that changes nothing but the partition epoch.
+    """With `min_isr_change_bumps_partition_epoch`, a record that only bumps the partition epoch.
 
-    An AlterPartition with the old partition epoch is refused then (INVALID_UPDATE_VERSION), so a leader has
-    to read the log up to the new value before the controller grants it another ISR.
+    The controller then rejects an AlterPartition with the old partition epoch (INVALID_UPDATE_VERSION), so a leader
+    must read the log up to the new value before its next ISR change succeeds.
     """
     if not c.min_isr_change_bumps_partition_epoch or after != before:
         return after
@@ -94,7 +94,7 @@ def min_isr_recorded(c: Config, before: Partition, after: Partition) -> Partitio
 
 @op
 def index_after(c: Config, registration: Vec[Registration], before: Partition, after: Partition) -> Vec[Registration]:
-    """removeTopicElrs clears the ELR, and leaves its members in BrokersToElrs."""
+    """removeTopicElrs clears the ELR and leaves its members in BrokersToElrs."""
     cleared = before.elr - after.elr
     counts = c.elr_index_goes_stale and c.metadata == Propagation.LATEST
     return tuple(
@@ -110,7 +110,7 @@ def index_after(c: Config, registration: Vec[Registration], before: Partition, a
 
 @op
 def with_feature(c: Config, settings: Settings, enabled: bool) -> Settings:
-    """eligible.leader.replicas.version becomes 1 or 0; switching ELR on drops the values of brokers."""
+    """eligible.leader.replicas.version becomes 1 or 0; enabling ELR drops the values of brokers."""
     if not enabled:
         return replace(settings, elr_enabled=False)
     return replace(settings, elr_enabled=True, broker_min_isr=tuple(None for b in c.brokers))
@@ -118,11 +118,11 @@ def with_feature(c: Config, settings: Settings, enabled: bool) -> Settings:
 
 @op
 def feature_switched(c: Config, p: Partition, enabled: bool) -> Partition:
-    """The partition once the feature is switched: ELR starts empty.
+    """The partition after a change of the feature: ELR starts empty.
 
-    KIP-966 "Compatibility": with an older metadata version the ELR fields are ignored, and the controller
-    "will populate the ELR as empty" after the upgrade. What was stored before a downgrade is out of date,
-    because the high watermark may have moved with a smaller ISR meanwhile; the code keeps it (F-56).
+    KIP-966 "Compatibility": an older metadata version ignores the ELR fields, and the controller "will populate the
+    ELR as empty" after the upgrade. An ELR stored before a downgrade is stale, because the high watermark may have
+    advanced with a smaller ISR in the meantime; Kafka retains it (F-56).
     """
     return without_elr(p) if enabled and c.feature_on_clears_elr else p
 
@@ -132,9 +132,9 @@ def feature_switched(c: Config, p: Partition, enabled: bool) -> Partition:
 
 @op
 def directories_reported(c: Config, controller: Controller) -> Partition:
-    """handleAssignReplicasToDirs, where the report says nothing new: the builder runs all the same.
+    """handleAssignReplicasToDirs with the directory already recorded: the builder runs all the same.
 
-    The election is ONLINE, whatever the topic's unclean.leader.election.enable. Up to 4.2 the change is built
+    The election is ONLINE, regardless of the topic's unclean.leader.election.enable. Up to 4.2 Kafka builds the change
     as if ELR were off, which wipes the ELR fields (C-43, F-23).
     """
     p = controller.partition
@@ -143,7 +143,7 @@ def directories_reported(c: Config, controller: Controller) -> Partition:
 
 @op
 def directories_assigned(c: Config, controller: Controller) -> Partition:
-    """handleAssignReplicasToDirs, where a replica is in another directory, which this model does not hold."""
+    """handleAssignReplicasToDirs with another directory, which this model does not store."""
     p = controller.partition
     after = directories_reported(c, controller)
     failed = directories_fail(c, controller)

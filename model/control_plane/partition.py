@@ -1,9 +1,8 @@
-"""The controller's one change builder: every event that changes the partition goes through `change`.
+"""The controller's only change builder: every event that changes the partition calls `change`.
 
-Source: PartitionChangeBuilder.build() and its helpers (Kafka controller), with the adjustments that
-KIP-966 asks for behind knobs. An event only chooses a `Target`: the ISR and replica lists it wants, the
-kind of election, the brokers that may lead and those that just stopped uncleanly. The steps below
-run in exactly the order of the code, and that order matters:
+Source: PartitionChangeBuilder.build() and its helpers, with the adjustments that KIP-966 requires behind knobs. An
+event only chooses a `Target`: the ISR and replica lists, the type of election, the brokers that may lead and those
+that have just stopped uncleanly. The steps below run in exactly Kafka's order, which matters:
 
     1  complete an ongoing reassignment        completeReassignmentIfNeeded
     2  derive the ELR from the target ISR       maybePopulateTargetElr
@@ -12,11 +11,11 @@ run in exactly the order of the code, and that order matters:
     5  drop ELR fields after an unclean election  setElr part of build()
     6  write the ISR                            build()
     7  name the leader if the ISR shrank (old)  triggerLeaderEpochBumpForIsrShrinkIfNeeded
-    8  keep the last known leader               maybeUpdateLastKnownLeader
+    8  store the last known leader              maybeUpdateLastKnownLeader
     9  write the assignment, the recovery state build()
 
-Merging the record: the leader epoch moves exactly when the record names a leader, even the same
-one; the partition epoch moves whenever anything is recorded at all (PartitionRegistration.merge).
+Merging the record: the leader epoch is bumped exactly when the record has a leader field, even the current leader; the
+partition epoch is bumped by every record (PartitionRegistration.merge).
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def change(c: Config, p: Partition, target: Target) -> Partition:
 
 @op
 def complete_reassignment(c: Config, p: Partition, target: Target) -> Draft:
-    """Step 1. Also starts the draft from the target."""
+    """Step 1, which also starts the draft from the target."""
     done = reassignment_completes(c, target)
     return Draft(
         replicas=tuple(r for r in target.replicas if r not in target.removing) if done else target.replicas,
@@ -78,7 +77,7 @@ def complete_reassignment(c: Config, p: Partition, target: Target) -> Draft:
 
 @op
 def reassignment_completes(c: Config, target: Target) -> bool:
-    """PartitionReassignmentReplicas.isReassignmentCompleted; the gate differs by version (C-21)."""
+    """PartitionReassignmentReplicas.isReassignmentCompleted; the condition differs by version (C-21)."""
     isr = target.isr - target.removing
     replicas = frozenset(target.replicas) - target.removing
     if (target.adding == EMPTY and target.removing == EMPTY) or isr == EMPTY or replicas == EMPTY:
@@ -98,9 +97,9 @@ def reassignment_completes(c: Config, target: Target) -> bool:
 
 @op
 def update_elr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
-    """Step 2, the heart of KIP-966: members that leave an ISR below min ISR stay eligible.
+    """Step 2, the core of KIP-966: members that leave an ISR below min ISR stay eligible.
 
-    They are complete, because the high watermark froze when the ISR fell below min ISR.
+    They are complete, because the high watermark stopped when the ISR fell below min ISR.
     """
     if c.shadow_isr:
         return update_shadow_isr(c, p, draft, target)
@@ -116,7 +115,7 @@ def update_elr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
 
 @op
 def elect(c: Config, p: Partition, draft: Draft, target: Target) -> Choice:
-    """electLeader: ISR first, the ELR only when the ISR is empty, in the order of the replica list."""
+    """electLeader: from the ISR, or from the ELR if the ISR is empty, in the order of the replica list."""
     valid = (draft.isr if draft.isr != EMPTY else electable(c, draft.elr)) & target.acceptable
     preferred = draft.replicas[0]
     if target.election == Election.PREFERRED and preferred in valid:
@@ -141,8 +140,7 @@ def elect(c: Config, p: Partition, draft: Draft, target: Target) -> Choice:
 def chosen(c: Config, replicas: ReplicaList, target: Target, candidates: RSet) -> Replica | None:
     """electAnyLeader takes the first candidate in the replica list.
 
-    KIP-966 leaves open which member of the ISR or of the ELR is elected, and asks for a random replica in an
-    unclean election.
+    KIP-966 does not specify which member of the ISR or ELR wins, and requires a random replica in an unclean election.
     """
     if c.choice == CandidateChoice.ANY and target.favoured in candidates & frozenset(replicas):
         return target.favoured
@@ -151,7 +149,7 @@ def chosen(c: Config, replicas: ReplicaList, target: Target, candidates: RSet) -
 
 @op
 def elect_last_known(c: Config, p: Partition, draft: Draft, target: Target) -> Replica | None:
-    """The last known leader, once ISR and ELR are empty. 4.0 does not ask whether it is alive (F-1)."""
+    """The last known leader, once ISR and ELR are empty. 4.0 does not check that it is active (F-1)."""
     stored = stored_last_known_leader(c, p)
     if not target.elr_enabled or c.last_known_leader == LastKnownLeader.NEVER:
         return None
@@ -166,7 +164,7 @@ def elect_last_known(c: Config, p: Partition, draft: Draft, target: Target) -> R
 
 @op
 def elects_none(c: Config, p: Partition, draft: Draft, target: Target) -> bool:
-    """4.0 elects the last known leader without a look at it, even if that is -1, and then elects no leader."""
+    """4.0 elects the last known leader unchecked: if it is -1, the partition stays leaderless."""
     empty = draft.isr == EMPTY and draft.elr == EMPTY
     elects = target.elr_enabled and c.last_known_leader == LastKnownLeader.ANY
     return elects and empty and p.last_known_none
@@ -184,7 +182,7 @@ def stored_last_known_leader(c: Config, p: Partition) -> Replica | None:
 
 @op
 def record_election(c: Config, p: Partition, draft: Draft, target: Target, choice: Choice) -> Draft:
-    """Step 3. Nothing is recorded when the leader stays, whatever happened to the ISR."""
+    """Step 3. It records nothing if the leader stays, even if the ISR changes."""
     if choice.leader == p.leader:
         return draft
     won = frozenset({choice.leader}) if choice.leader is not None else EMPTY
@@ -206,17 +204,17 @@ def record_election(c: Config, p: Partition, draft: Draft, target: Target, choic
 
 @op
 def name_leader_if_replica_removed(p: Partition, draft: Draft) -> Draft:
-    """Step 4: removing a replica names the leader again, so that the leader epoch moves."""
+    """Step 4: the removal of a replica sets the leader field, which bumps the leader epoch."""
     removed = not frozenset(p.replicas) <= frozenset(draft.replicas)
     return replace(draft, names_leader=draft.names_leader or removed)
 
 
 @op
 def election_fails(c: Config, p: Partition, target: Target) -> bool:
-    """LeaderAcceptor.test: it asks the old registration for the directory of an active candidate.
+    """LeaderAcceptor.test looks up the directory of an active candidate in the old registration.
 
-    It is missing if the candidate is not a replica yet, so PartitionRegistration.directory throws. That is an
-    UNKNOWN_SERVER_ERROR for who asked, and a fault of the controller where no request did.
+    PartitionRegistration.directory throws if the candidate is not a replica yet. A request then fails with
+    UNKNOWN_SERVER_ERROR; in any other event the controller faults.
     """
     tracked = update_elr(c, p, complete_reassignment(c, p, target), target)
     winner = elect(c, p, tracked, target).leader
@@ -226,7 +224,7 @@ def election_fails(c: Config, p: Partition, target: Target) -> bool:
 
 @op
 def attempted_change(c: Config, p: Partition, target: Target) -> Partition:
-    """The partition after an event whose election may fail: then nothing is recorded."""
+    """The partition after an event whose election may throw: it then records nothing."""
     return p if election_fails(c, p, target) else change(c, p, target)
 
 
@@ -235,7 +233,7 @@ def attempted_change(c: Config, p: Partition, target: Target) -> Partition:
 
 @op
 def drop_elr_after_unclean_election(c: Config, draft: Draft, target: Target) -> Draft:
-    """Step 5: after an unclean election, or with ELR off, no broker is eligible."""
+    """Step 5: no broker is eligible after an unclean election, or with ELR off."""
     if c.shadow_isr or target.elr_enabled:
         return with_last_known_only(c, draft) if draft.unclean else draft
     return with_empty_elr(c, draft)
@@ -243,7 +241,7 @@ def drop_elr_after_unclean_election(c: Config, draft: Draft, target: Target) -> 
 
 @op
 def write_isr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
-    """Steps 6 and 7. Without ELR an empty ISR is never written: the last replica stays in it."""
+    """Steps 6 and 7. Without ELR the builder never writes an empty ISR: the last member stays."""
     may_be_empty = target.elr_enabled or c.empty_isr_without_elr
     isr = draft.isr if draft.isr != EMPTY or may_be_empty else p.isr
     shrank = isr != p.isr and not p.isr <= isr
@@ -253,7 +251,7 @@ def write_isr(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
 
 @op
 def keep_last_known_leader(c: Config, p: Partition, draft: Draft, target: Target) -> Draft:
-    """Step 8: remember who led when the ISR became empty; forget it once there is a leader."""
+    """Step 8: store the last leader when the ISR becomes empty; clear it when there is a leader again."""
     if not target.elr_enabled:
         return replace(draft, last_known_leader=None)
     emptied = draft.isr == EMPTY and p.isr != EMPTY
@@ -266,10 +264,10 @@ def keep_last_known_leader(c: Config, p: Partition, draft: Draft, target: Target
 
 @op
 def keep_last_known_in_elr_field(c: Config, p: Partition, draft: Draft, emptied: bool) -> Draft:
-    """maybeUpdateLastKnownLeader: the last known leader is all that the LastKnownELR field holds.
+    """maybeUpdateLastKnownLeader: the LastKnownELR field contains only the last known leader.
 
-    4.1.1 stores it with the record that takes the leader away, if none is stored, and forgets it only with a
-    record that names a leader (LEADERLESS). Before, the record that empties the ISR stored it.
+    Since 4.1.1 the record that removes the leader stores it, if none is stored, and only a record with a new leader
+    clears it (LEADERLESS). Before, the record that emptied the ISR stored it.
     """
     only = frozenset({p.leader}) if p.leader is not None else EMPTY
     none = c.lkl_stores_none and p.leader is None
@@ -292,7 +290,7 @@ def keep_last_known_in_elr_field(c: Config, p: Partition, draft: Draft, emptied:
 
 @op
 def merge(p: Partition, draft: Draft) -> Partition:
-    """Step 9 and PartitionRegistration.merge: apply the record, move the epochs."""
+    """Step 9 and PartitionRegistration.merge: apply the record and bump the epochs."""
     merged = Partition(
         replicas=draft.replicas,
         adding=draft.adding,

@@ -1,4 +1,4 @@
-"""Reassignment: start, re-targeting, cancellation. Completion is step 1 of the change builder.
+"""Reassignment: start, retargeting, cancellation. Completion is step 1 of the change builder.
 
 Sources: ReplicationControlManager (alterPartitionReassignment, changePartitionReassignment,
 cancelPartitionReassignment), PartitionReassignmentReplicas, PartitionReassignmentRevert; KIP-966
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.model.change_record import Election, election_type, target
+from elrcheck.model.change_record import Election, election_type, target, unclean_election_allowed
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import change, election_fails
@@ -28,14 +28,14 @@ def is_reassigning(p: Partition) -> bool:
 
 @op
 def reassign(c: Config, controller: Controller, new_replicas: ReplicaList) -> Decision:
-    """changePartitionReassignment: start a reassignment, or re-target the one in progress.
+    """changePartitionReassignment: start a reassignment, or retarget the one in progress.
 
-    Replicas that were being added and are not wanted any more are removed. The replica list becomes the
-    wanted replicas followed by those to be removed, ascending. In the code an empty new list of adding or
-    removing replicas does not replace the stored one (B.7).
+    Adding replicas that the new target omits become removing replicas. The replica list becomes the target followed by
+    the removing replicas in ascending order. In Kafka an empty new list of adding or removing replicas does not replace
+    the stored one (B.7).
 
-    The election in the same record can only choose a replica of the old list; where a broker that is just
-    being added would win it, the request fails.
+    The election in the same record may choose only from the old replicas; the request fails if a broker that it has
+    just added would win.
     """
     p = controller.partition
     if len(new_replicas) == 0 or not frozenset(new_replicas) <= registered(c, controller.registration):
@@ -57,7 +57,7 @@ def reassign(c: Config, controller: Controller, new_replicas: ReplicaList) -> De
 
 @op
 def forced_isr(c: Config, p: Partition, remaining: RSet) -> RSet:
-    """The ISR that a cancellation leaves; in the code an empty one becomes the first replica (C-50)."""
+    """The ISR after a cancellation; Kafka puts the first replica into an empty one (C-50)."""
     first = next((r for r in p.replicas if r not in p.adding), None)
     if remaining == EMPTY and first is not None and c.cancel_forces_first_replica:
         return frozenset({first})
@@ -66,10 +66,10 @@ def forced_isr(c: Config, p: Partition, remaining: RSet) -> RSet:
 
 @op
 def cancel_reassignment(c: Config, controller: Controller) -> Decision:
-    """cancelPartitionReassignment: back to the replicas before it.
+    """cancelPartitionReassignment: restore the replicas before the reassignment.
 
-    Refused if the ISR would become empty, unless the topic allows unclean elections. KIP-966 demands that
-    min ISR members remain as well, whatever the topic allows; no release checks that (C-22).
+    The controller rejects the request if the ISR would become empty, unless the topic allows unclean elections. KIP-966
+    also requires that min ISR members remain, even then; no release checks this (C-22).
     """
     p = controller.partition
     if not is_reassigning(p):
@@ -77,11 +77,11 @@ def cancel_reassignment(c: Config, controller: Controller) -> Decision:
     remaining = p.isr - p.adding
     replicas = tuple(r for r in p.replicas if r not in p.adding)
     isr = forced_isr(c, p, remaining)
-    allowed = c.unclean_leader_election_enable and isr != EMPTY
+    allowed = unclean_election_allowed(c, controller.settings) and isr != EMPTY
     below = c.cancel_gate and len(remaining) < min(configured_min_isr(controller.settings), len(replicas))
     if below or (remaining == EMPTY and not allowed):
         return Decision(error=Error.INVALID_REPLICA_ASSIGNMENT, partition=p)
-    base = target(controller, isr, election_type(c), active(c, controller.registration), EMPTY)
+    base = target(controller, isr, election_type(c, controller.settings), active(c, controller.registration), EMPTY)
     restored = replace(base, replicas=replicas, adding=EMPTY, removing=EMPTY)
     if election_fails(c, p, restored):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)

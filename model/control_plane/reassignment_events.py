@@ -1,4 +1,4 @@
-"""Reassignment as an operator asks for it; the rules are in `reassignment.py`."""
+"""Reassignment requests of an operator; the rules are in `reassignment.py`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from elrcheck.model.state import State
 def Reassign(c: Config, s: State, wanted: RSet) -> State:
     """An operator moves the partition (AlterPartitionReassignments).
 
-    The search lists the wanted replicas in ascending order. A target equal to the present one is not a request.
+    The search lists the target replicas in ascending order. The current assignment is no target.
     """
     require(c.reassignments > 0, "the scope has reassignments")
     require(wanted != EMPTY, "the target is not empty")
-    require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the target is a new one")
+    require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the target is new")
     ordered = tuple(b for b in tuple(c.brokers) if b in wanted)
     decided = decide(c, controller_of(s), ReassignEvent(replicas=ordered))
     require(decided.error == Error.NONE, "the request is granted")

@@ -1,11 +1,11 @@
-"""The Unclean Recovery Manager: it asks the replicas for their logs and elects the one with the longest.
+"""The Unclean Recovery Manager: it requests log info from the replicas and elects the one with the longest log.
 
-Source: KIP-966 "Unclean recovery" and "ElectLeaders"; no release has it. Its state is in the memory of the
-active controller: a failover starts it again. An answer names the incarnation that gave it and the leader
-epoch that this one knew, so an answer from before a crash or of an earlier recovery does not count. The
-controller waits again for a replica that was fenced or restarted after it answered.
+Source: KIP-966 "Unclean recovery" and "ElectLeaders"; no release has it. Its state is in the memory of the active
+controller: it starts again after a failover. A response carries the broker epoch of its sender and the leader epoch
+in its view, so a response from before a crash or of an earlier recovery does not count. The controller waits again for
+a replica that it has fenced, or that has restarted, since its response.
 
-Abstraction: the controller asks all replicas, and asks again for free; only the answers are steps.
+Abstraction: the controller sends requests to all replicas, and retries for free; only the responses are steps.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from elrcheck.model.state import InfoStage, LogInfo, Partition, configured_min_i
 
 @op
 def may_start(c: Config, controller: Controller, strategy: RecoveryStrategy) -> bool:
-    """The partition has no leader, and no replica can be elected cleanly (KIP-966 "Unclean recovery").
+    """The partition is leaderless and no replica can be elected cleanly (KIP-966 "Unclean recovery").
 
-    Balanced waits for fenced ELR members, and for the whole LastKnownELR: the members that left the ELR
-    after an unclean shutdown. At least one of them is complete if fewer than min ISR lost data.
+    Balanced waits for fenced ELR members, and for the whole LastKnownELR: the members that left the ELR after an
+    unclean shutdown. At least one of them is complete if fewer than min ISR replicas have lost data.
     """
     p = controller.partition
     live = active(c, controller.registration)
@@ -39,7 +39,7 @@ def may_start(c: Config, controller: Controller, strategy: RecoveryStrategy) -> 
 
 @op
 def longest_log_error(c: Config, controller: Controller, strategy: RecoveryStrategy) -> Error:
-    """ElectLeaders, types LONGEST_LOG_*: without a leader only; NONE means that a recovery starts."""
+    """ElectLeaders, types LONGEST_LOG_*: only without a leader; NONE means that a recovery starts."""
     p = controller.partition
     if not c.elect_leaders_v3:
         return Error.UNSUPPORTED_VERSION
@@ -52,7 +52,7 @@ def longest_log_error(c: Config, controller: Controller, strategy: RecoveryStrat
 
 @op
 def answer_counts(c: Config, controller: Controller, b: Replica, info: LogInfo) -> bool:
-    """The answer is of b's registered incarnation, now active, and of the current leader epoch (F-43)."""
+    """The response is from b's registered incarnation, which is active, in the current leader epoch (F-43)."""
     p = controller.partition
     present = info.broker_epoch == controller.registration[b].epoch and info.leader_epoch == p.leader_epoch
     return info.stage != InfoStage.NONE and (
@@ -62,7 +62,7 @@ def answer_counts(c: Config, controller: Controller, b: Replica, info: LogInfo) 
 
 @op
 def answered_validly(c: Config, controller: Controller, answers: Vec[LogInfo]) -> RSet:
-    """The replicas whose log info the controller has accepted, and which still counts."""
+    """The replicas whose log info the controller has accepted and still counts."""
     p = controller.partition
     return frozenset(
         b
@@ -90,9 +90,9 @@ def enough_answers(c: Config, controller: Controller, answered: RSet, strategy: 
 def balanced_may_end(c: Config, controller: Controller, answered: RSet) -> bool:
     """Balanced: "all the LastKnownELR members have replied, plus the replicas replied within the timeout".
 
-    There is no time here. ACTIVE takes the timeout to be long enough for every active replica; AT_ONCE covers
-    any timeout, because the replies that it does not wait for may still have arrived. A recovery whose
-    LastKnownELR an operator has emptied since it started has no broker to wait for, and does not elect.
+    The model has no time. ACTIVE assumes a timeout that is long enough for every active replica; AT_ONCE covers any
+    timeout, because the responses that it does not wait for may have arrived. A recovery does not elect if an operator
+    has emptied LastKnownELR since it started: it then waits for no broker.
     """
     p = controller.partition
     waited_for = active(c, controller.registration) & frozenset(p.replicas)
@@ -102,7 +102,7 @@ def balanced_may_end(c: Config, controller: Controller, answered: RSet) -> bool:
 
 @op
 def no_longer_than(info: LogInfo, other: LogInfo) -> bool:
-    """One log is no longer than another: the last leader epoch counts first, then the log end offset."""
+    """One log is no longer than another: by the last leader epoch, then by the log end offset."""
     return info.last_epoch < other.last_epoch or (
         info.last_epoch == other.last_epoch and info.log_end_offset <= other.log_end_offset
     )
@@ -110,7 +110,7 @@ def no_longer_than(info: LogInfo, other: LogInfo) -> bool:
 
 @op
 def recovered_partition(c: Config, controller: Controller, winner: Replica) -> Partition:
-    """The unclean election of the winner: it alone is in the ISR, RECOVERING (KIP-704), without ELR."""
+    """The unclean election of the winner: it is the only ISR member, RECOVERING (KIP-704), without ELR."""
     p = controller.partition
     only = frozenset({winner})
     return change(c, p, target(controller, p.isr, Election.UNCLEAN, only, EMPTY))

@@ -1,4 +1,4 @@
-"""The controller alone, with several topics and partitions and the indexes by which it finds them: another model."""
+"""Another model: the controller alone, with several topics and partitions and the indexes in which it looks them up."""
 
 from __future__ import annotations
 

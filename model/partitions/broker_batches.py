@@ -1,6 +1,6 @@
-"""Events of brokers, each for all partitions that the indexes name: sessions, registration, shutdown, directories.
+"""Broker events, each for all partitions in the indexes: sessions, registration, shutdown, directories.
 
-Which index an event asks is what its handler does; what becomes of a partition is `decide`'s. Sources:
+An event reads the same index as its handler in Kafka; `decide` decides about each partition. Sources:
 ReplicationControlManager (handleBrokerFenced, handleBrokerUnfenced, handleBrokerShutdown, handleDirectoriesOffline,
 generateLeaderAndIsrUpdates, processBrokerHeartbeat), ClusterControlManager.registerBroker.
 """
@@ -41,17 +41,17 @@ from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, is_active
 from elrcheck.model.state import Directory, Recovery
 
-# ---------------------------------------------------------------------------- what the indexes find
+# ---------------------------------------------------------------------------- lookups in the indexes
 
 
 @op
-def found_in_isr(s: ControllerState, b: Replica) -> frozenset[Place]:
+def partitions_with_isr(s: ControllerState, b: Replica) -> frozenset[Place]:
     """brokersToIsrs.partitionsWithBrokerInIsr"""
     return frozenset((t, p) for t, p, leads in s.indexes.isrs[b])
 
 
 @op
-def found_in_elr(c: ControllerConfig, s: ControllerState, b: Replica) -> frozenset[Place]:
+def partitions_with_elr(c: ControllerConfig, s: ControllerState, b: Replica) -> frozenset[Place]:
     """brokersToElrs.partitionsWithBrokerInElr"""
     return frozenset((t, p) for t in range(c.topics) for p in range(c.partitions) if s.indexes.elrs[b][t][p] > 0)
 
@@ -69,7 +69,7 @@ def has_leaderships(s: ControllerState, b: Replica) -> bool:
 def fence_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
     event = FenceEvent(broker=b)
     return EventRecords(
-        places=found_in_isr(s, b),
+        places=partitions_with_isr(s, b),
         decided=tuple(
             tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
         ),
@@ -93,14 +93,14 @@ def unfence_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventR
 
 @op
 def registration_batch(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> EventRecords:
-    """An unclean one looks into both indexes. The log directories that b had are there again."""
+    """An unclean registration reads both indexes. b still has its log directories."""
     r = s.registration[b]
     presented = r.epoch if clean else 0
     event = RegisterEvent(broker=b, presented=presented, brings_directory=True)
     alone = controller_alone(c, s)
     both = registers_uncleanly(c, alone, b, shutdown_was_clean(c, presented, r.epoch))
     return EventRecords(
-        places=found_in_isr(s, b) | found_in_elr(c, s, b) if both else found_in_isr(s, b),
+        places=partitions_with_isr(s, b) | partitions_with_elr(c, s, b) if both else partitions_with_isr(s, b),
         decided=tuple(
             tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
         ),
@@ -117,10 +117,10 @@ def not_shutting_down(controller: Controller, b: Replica) -> Controller:
 
 @op
 def shutdown_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
-    """What the controller remembers of an earlier beginning does not matter: a later one may have forgotten it."""
+    """The batch does not depend on an earlier beginning, which another controller may have forgotten."""
     event = StartShutdownEvent(broker=b)
     return EventRecords(
-        places=found_in_isr(s, b),
+        places=partitions_with_isr(s, b),
         decided=tuple(
             tuple(decide(c, not_shutting_down(controller_at(c, s, t, p), b), event) for p in range(c.partitions))
             for t in range(c.topics)
@@ -134,7 +134,7 @@ def shutdown_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> Event
 def unregistration_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
     event = UnregisterEvent(broker=b)
     return EventRecords(
-        places=found_in_isr(s, b) | found_in_elr(c, s, b),
+        places=partitions_with_isr(s, b) | partitions_with_elr(c, s, b),
         decided=tuple(
             tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
         ),
@@ -172,7 +172,7 @@ def after_restart(s: ControllerState, clean: bool) -> SpentByEvents:
 
 @action
 def Fence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """The session of b ends (handleBrokerFenced): it leaves every ISR that the index names."""
+    """The session of b expires (handleBrokerFenced): it leaves every ISR in the index."""
     require(runs(s), "the controller has not resigned")
     require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
     return committed(c, s, fence_batch(c, s, b), Fault.FENCING, after_fencing(s))
@@ -180,7 +180,7 @@ def Fence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerStat
 
 @action
 def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """A heartbeat of b that has caught up (handleBrokerUnfenced): every partition without a leader may elect one."""
+    """A heartbeat of b after it has caught up (handleBrokerUnfenced): every leaderless partition may elect a leader."""
     require(runs(s), "the controller has not resigned")
     require(may_unfence(s, b), "b is fenced and not shutting down")
     return committed(c, s, unfence_batch(c, s, b), Fault.UNFENCING, s.spent)
@@ -190,7 +190,7 @@ def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerSt
 def Register(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> ControllerState:
     """A new incarnation of b registers, after a clean shutdown or not (registerBroker, handleBrokerShutdown)."""
     require(runs(s), "the controller has not resigned")
-    require(may_restart(c, s, b), "b was fenced first")
+    require(may_restart(c, s, b), "the controller has fenced b")
     return committed(c, s, registration_batch(c, s, b, clean), Fault.REGISTRATION, after_restart(s, clean))
 
 
@@ -204,7 +204,7 @@ def after_shutdown(s: ControllerState) -> SpentByEvents:
 
 @action
 def StartShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """b asks to stop while it leads something (handleBrokerInControlledShutdown): it leaves every ISR, unfenced."""
+    """b requests a shutdown while it leads a partition (handleBrokerInControlledShutdown): it leaves every ISR."""
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     require(runs(s), "the controller has not resigned")
     require(is_active(s.registration[b]), "b is active")
@@ -214,15 +214,15 @@ def StartShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contro
 
 @action
 def GrantShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """b leads nothing any more, by the index, and is fenced (SHUTDOWN_NOW).
+    """b leads no partition in the index any more, and the controller fences it (SHUTDOWN_NOW).
 
-    That every active broker knows of it is a matter of brokers, which are not modelled here.
+    The model has no brokers, and so no condition that all active brokers have read this.
     """
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     require(runs(s), "the controller has not resigned")
     r = s.registration[b]
     require(r.in_controlled_shutdown and not r.fenced, "b is shutting down")
-    require(not has_leaderships(s, b), "b leads nothing")
+    require(not has_leaderships(s, b), "b leads no partition")
     return replace(
         s, registration=decide(c, controller_alone(c, s), GrantShutdownEvent(broker=b)).controller.registration
     )
@@ -230,7 +230,7 @@ def GrantShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contro
 
 @action
 def Unregister(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """An operator unregisters b (handleBrokerUnregistered): both indexes are asked."""
+    """An operator unregisters b (handleBrokerUnregistered), which reads both indexes."""
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(runs(s), "the controller has not resigned")
     require(s.registration[b].registered, "b is registered")
@@ -242,11 +242,11 @@ def Unregister(c: ControllerConfig, s: ControllerState, b: Replica) -> Controlle
 
 
 @op
-def found_by_state(s: ControllerState, b: Replica, becomes: ControlState) -> frozenset[Place]:
-    """The partitions that a heartbeat looks up for the state that it gives to its broker."""
+def partitions_of_state(s: ControllerState, b: Replica, becomes: ControlState) -> frozenset[Place]:
+    """The partitions that a heartbeat looks up for the new state of its broker."""
     if becomes == ControlState.UNFENCED:
         return s.indexes.leaderless
-    return EMPTY if becomes == ControlState.UNCHANGED else found_in_isr(s, b)
+    return EMPTY if becomes == ControlState.UNCHANGED else partitions_with_isr(s, b)
 
 
 @op
@@ -262,23 +262,23 @@ def may_become(s: ControllerState, b: Replica, becomes: ControlState) -> bool:
 
 @action
 def FailDirectory(c: ControllerConfig, s: ControllerState, b: Replica, becomes: ControlState) -> ControllerState:
-    """A heartbeat of b says that the log directory in use has failed (handleDirectoriesOffline).
+    """A heartbeat of b lists the log directory in use as offline (handleDirectoriesOffline).
 
-    It may give b another state too; then both parts of its batch are made from the topics as they are.
+    It may also change the state of b; the controller builds both parts of the batch from the current topics.
     """
     require(c.directory_failures > 0, "the scope has directories that fail")
     require(runs(s), "the controller has not resigned")
-    require(s.registration[b].registered and may_become(s, b, becomes), "b may become that")
+    require(s.registration[b].registered and may_become(s, b, becomes), "b may change to that state")
     deleted = b in s.indexes.deleted_directories
-    require(s.indexes.directories[b] != EMPTY or deleted, "the directory has replicas, by the index")
+    require(s.indexes.directories[b] != EMPTY or deleted, "the index lists replicas in the directory")
     event = DirectoryFailedEvent(broker=b, becomes=becomes)
-    became = decide(c, controller_alone(c, s), event).controller.registration
+    changed = decide(c, controller_alone(c, s), event).controller.registration
     batch = EventRecords(
-        places=s.indexes.directories[b] | found_by_state(s, b, becomes),
+        places=s.indexes.directories[b] | partitions_of_state(s, b, becomes),
         decided=tuple(
             tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
         ),
-        registration=put(became, b, replace(became[b], directory=s.registration[b].directory)),
+        registration=put(changed, b, replace(changed[b], directory=s.registration[b].directory)),
         unknown=deleted,
     )
     spent = replace(s.spent, directory_failures=s.spent.directory_failures + 1)
@@ -287,13 +287,13 @@ def FailDirectory(c: ControllerConfig, s: ControllerState, b: Replica, becomes: 
 
 @action
 def MoveReplica(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, b: Replica) -> ControllerState:
-    """b reports that a replica whose directory failed is in another one (handleAssignReplicasToDirs)."""
+    """b reports another directory for a replica in a failed one (handleAssignReplicasToDirs)."""
     require(c.directory_failures > 0, "the scope has directories that fail")
     require(runs(s), "the controller has not resigned")
     require(s.topics[t].exists, "the partition exists")
     require(s.topics[t].parts[p].directory[b] == Directory.OFFLINE, "its directory has failed")
     decided = decide(c, controller_at(c, s, t, p), DirectoryMovedEvent(broker=b))
-    require(decided.error == Error.NONE, "the report is accepted")
+    require(decided.error == Error.NONE, "the controller accepts the report")
     return decided_at(c, s, t, p, decided, s.spent)
 
 
@@ -302,7 +302,7 @@ def MoveReplica(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, b: R
 
 @op
 def altered(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, isr: RSet) -> Decided:
-    """The answer to an AlterPartition of a leader that knows everything the controller does."""
+    """The decision about an AlterPartition of a leader that has read all metadata."""
     image = s.topics[t].parts[p].partition
     request = AlterPartitionEvent(
         sender=leader,
@@ -334,7 +334,7 @@ def AddMember(
 def DropMember(
     c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, b: Replica
 ) -> ControllerState:
-    """The leader of a partition drops b from its ISR (AlterPartition)."""
+    """The leader of a partition removes b from its ISR (AlterPartition)."""
     require(c.shrinks > 0, "the scope has shrinks")
     require(runs(s), "the controller has not resigned")
     image = s.topics[t].parts[p].partition

@@ -1,4 +1,4 @@
-"""The constants of the model: those of one partition, and what comes with several."""
+"""The constants of the model: those of one partition, and those of several."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from elrcheck.model.config import Config
 
 @config
 class ControllerConfig(Config):
-    """One configuration. What it says of logs and of brokers' metadata has no effect here."""
+    """One configuration. Its knobs of logs and of brokers' metadata have no effect here."""
 
     broker_count: int = 2
-    """Brokers. Each has a replica of every partition, except the spare ones."""
+    """Brokers. Each hosts a replica of every partition, except the spare ones."""
     min_isr: int = 2
     topics: int = 1
     """Topics, which exist at the start."""
     partitions: int = 2
     """Partitions of each topic."""
     directory_index_goes_stale: bool = False
-    """Deleting a topic leaves a partition whose ISR is empty in the index of log directories: only a pass of the loop
-    over ISR members removes it (replay(RemoveTopicRecord), directoriesToPartitions)."""
+    """The deletion of a topic leaves partitions with an empty ISR in directoriesToPartitions: only the loop over ISR
+    members removes a partition (replay of RemoveTopicRecord)."""
 
     crashes: int = 1
     fences: int = 1
     shrinks: int = 0
     min_isr_changes: int = 1
     deletions: int = 1
-    """Topics that an operator deletes; creating one again is not counted."""
+    """Topics that an operator deletes; recreating one is free."""
     snapshots: int = 0
-    """Times that another controller takes over whose indexes come from a snapshot of the topics as they are."""
+    """Failovers to a controller that has built its indexes from a snapshot of the current topics."""
     cuts: int = 0
-    """Events of which only the first batch of records is committed, since the controller fails. A batch has 10,000
-    records (QuorumController.appendRecords)."""
+    """Events with only the first batch of records committed, because the controller fails. A batch has 10,000 records
+    (QuorumController.appendRecords)."""
 
     @property
     def most_stale(self) -> int:
-        """The greatest number of entries that a broker may have too many, for one partition."""
+        """The maximum number of stale entries of a broker for one partition."""
         return self.min_isr_changes * self.partitions if self.elr_index_goes_stale else 0
 
     @property
     def most_entries(self) -> int:
-        """The greatest number of entries in the index of ELR members for a broker and a partition."""
+        """The maximum number of entries in the index of ELR members for a broker and a partition."""
         return self.most_stale + 1
 
     @property

@@ -1,4 +1,4 @@
-"""The start of a run, and the bound of a search."""
+"""The initial state, and the bound of a search."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def Init(c: ControllerConfig) -> ControllerState:
 
 @bound
 def WithinBudget(c: ControllerConfig, s: ControllerState) -> bool:
-    """Perturbations are limited, healing never is."""
+    """Disturbances are limited, recovery is not."""
     return within(s.spent, c)

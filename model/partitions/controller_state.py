@@ -1,7 +1,7 @@
 """The state of the controller: its image of the topics, the registered brokers, and its indexes.
 
-Brokers and logs are not here: what a broker asks of the controller may happen whenever the controller would
-accept it. Sources: ReplicationControlManager, BrokersToIsrs, BrokersToElrs, ClusterControlManager.
+The model has no brokers and no logs: a request of a broker may arrive whenever the controller would accept it.
+Sources: ReplicationControlManager, BrokersToIsrs, BrokersToElrs, ClusterControlManager.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Entries = Annotated[int, nat("Entries", hi="most_entries")]
 
 
 class Fault(enum.Enum):
-    """The event that ended in an exception, after which QuorumController resigns."""
+    """The event that threw an exception, after which QuorumController resigns."""
 
     NONE = 0
     FENCING = 1
@@ -50,7 +50,7 @@ class PartControl:
 
 @record
 class TopicControl:
-    """A topic by its name. min_isr: its min.insync.replicas. One that is deleted and created again is another topic."""
+    """A topic by its name. min_isr: its min.insync.replicas. A recreated topic has another id."""
 
     exists: bool
     min_isr: MinIsr | None
@@ -59,13 +59,13 @@ class TopicControl:
 
 @record
 class Indexes:
-    """What the controller looks up instead of all partitions; topics are those of now, by their ids.
+    """The indexes of partitions, by the ids of current topics.
 
-    isrs: for each broker the partitions that have it in the ISR, and whether it leads (BrokersToIsrs).
-    leaderless: those under NO_LEADER there. elrs: how often each broker is named for each partition, as the array of
-    a topic may have an entry twice (BrokersToElrs). directories: for the log directory in use of each broker
-    (directoriesToPartitions). imbalanced: partitions not led by their first replica (imbalancedPartitions).
-    The `deleted_..` are brokers that an index names for the id of a topic that does not exist any more.
+    isrs: for each broker the partitions with it in the ISR, and whether it leads (BrokersToIsrs). leaderless: those
+    under NO_LEADER there. elrs: the number of entries for each broker and partition, as the array of a topic may
+    contain one twice (BrokersToElrs). directories: for the log directory that each broker uses
+    (directoriesToPartitions). imbalanced: partitions that their first replica does not lead (imbalancedPartitions).
+    `deleted_..`: brokers that an index still lists for the id of a deleted topic.
     """
 
     isrs: Vec[frozenset[tuple[Topic, Part, bool]]]
@@ -80,7 +80,7 @@ class Indexes:
 
 @record
 class SpentByEvents:
-    """Budgets used so far; only the bound of a search reads them."""
+    """Budgets spent so far; only the bound of a search reads them."""
 
     crashes: Annotated[int, nat("Crashes", cap="crashes")] = 0
     clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")] = 0
@@ -99,9 +99,9 @@ class SpentByEvents:
 
 @record
 class EventRecords:
-    """The records of an event: places, the partitions that it looked up; decided, what becomes of each partition.
+    """The records of an event. places: the partitions that it looked up; decided: the decision about each partition.
 
-    registration: of the brokers afterwards. unknown: an index names a topic that does not exist.
+    registration: of the brokers afterwards. unknown: an index lists a topic that does not exist.
     """
 
     places: frozenset[Place]
@@ -114,8 +114,8 @@ class EventRecords:
 class ControllerState:
     """The state variables.
 
-    settings: those of the cluster; a topic has its own min.insync.replicas. registration: of each broker; what it
-    says there of a replica is in the image of the partition. fault: the event at which the controller resigned.
+    settings: those of the cluster; a topic has its own min.insync.replicas. registration: of each broker; the image of
+    the partition has its fields about a replica. fault: the event at which the controller resigned.
     """
 
     settings: Settings

@@ -1,7 +1,8 @@
-"""Events of which only the first batch of records is committed, because the controller fails behind it.
+"""Events with only the first batch of records committed, because the controller fails after it.
 
-The records of a broker event may be appended in several batches (ControllerResult.of, QuorumController.appendRecords).
-The next controller has what was committed; it handles the event again only if something asks it to.
+The controller may append the records of a broker event in several batches (ControllerResult.of,
+QuorumController.appendRecords). The next controller has the committed records, and handles the event again only if
+another request or timer triggers it.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ def may_be_cut(c: ControllerConfig, s: ControllerState, batch: EventRecords, fir
 
 @action
 def CutFence(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
-    """The session of b ends, and the records of some partitions are committed; that b is fenced comes last."""
+    """The session of b expires, and the controller commits the records of some partitions; that of b comes last."""
     require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
-    require(may_be_cut(c, s, fence_batch(c, s, b), first) and first != EMPTY, "they are among its records")
+    require(may_be_cut(c, s, fence_batch(c, s, b), first) and first != EMPTY, "first are some of its records")
     return cut_off(c, s, fence_batch(c, s, b), first, False, after_fencing(s))
 
 
 @action
 def CutUnfence(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
-    """b is unfenced, which comes first, and the records of some partitions without a leader are committed."""
+    """The controller commits the record that unfences b, which comes first, and those of some leaderless partitions."""
     require(may_unfence(s, b), "b is fenced and not shutting down")
-    require(may_be_cut(c, s, unfence_batch(c, s, b), first), "they are among its records")
-    require(first != s.indexes.leaderless, "one of them is lost")
+    require(may_be_cut(c, s, unfence_batch(c, s, b), first), "first are some of its records")
+    require(first != s.indexes.leaderless, "a record is lost")
     return cut_off(c, s, unfence_batch(c, s, b), first, True, s.spent)
 
 
@@ -55,33 +56,33 @@ def CutUnfence(c: ControllerConfig, s: ControllerState, b: Replica, first: froze
 def CutRegister(
     c: ControllerConfig, s: ControllerState, b: Replica, clean: bool, first: frozenset[Place]
 ) -> ControllerState:
-    """A new incarnation of b registers, and the records of some partitions are committed; the registration comes last.
+    """A new incarnation of b registers, and the controller commits records of some partitions; that of b comes last.
 
-    b asks again, with the same proof of a clean shutdown.
+    b retries, with the same proof of a clean shutdown.
     """
-    require(may_restart(c, s, b), "b was fenced first")
+    require(may_restart(c, s, b), "the controller has fenced b")
     require(
-        may_be_cut(c, s, registration_batch(c, s, b, clean), first) and first != EMPTY, "they are among its records"
+        may_be_cut(c, s, registration_batch(c, s, b, clean), first) and first != EMPTY, "first are some of its records"
     )
     return cut_off(c, s, registration_batch(c, s, b, clean), first, False, after_restart(s, clean))
 
 
 @action
 def CutShutdown(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
-    """b asks to stop, which is recorded first, and the records of some partitions are committed."""
+    """b requests a controlled shutdown; the controller commits its record, then those of some partitions."""
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     require(is_active(s.registration[b]), "b is active")
     require(has_leaderships(s, b), "b leads a partition")
     batch = shutdown_batch(c, s, b)
-    require(may_be_cut(c, s, batch, first) and first != batch.places, "they are among its records, and one is lost")
+    require(may_be_cut(c, s, batch, first) and first != batch.places, "first are some of its records, and one is lost")
     return cut_off(c, s, batch, first, True, after_shutdown(s))
 
 
 @action
 def ResumeShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """The next heartbeat of b, which still asks to stop and leads something, begins its shutdown again.
+    """The next heartbeat of b, which still requests a shutdown and leads a partition, begins the shutdown again.
 
-    The next controller has not seen it begin (BrokerHeartbeatManager, ClusterControlManager.activate).
+    The next controller does not know that it began (BrokerHeartbeatManager, ClusterControlManager.activate).
     """
     require(c.cuts > 0 and c.shutdowns > 0, "the scope has controlled shutdowns that are cut off")
     require(runs(s), "the controller has not resigned")
@@ -93,9 +94,9 @@ def ResumeShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contr
 
 @action
 def CutUnregister(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
-    """An operator unregisters b, and the records of some partitions are committed; that of the broker comes last."""
+    """An operator unregisters b, and the controller commits the records of some partitions; that of b comes last."""
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(s.registration[b].registered, "b is registered")
-    require(may_be_cut(c, s, unregistration_batch(c, s, b), first) and first != EMPTY, "they are among its records")
+    require(may_be_cut(c, s, unregistration_batch(c, s, b), first) and first != EMPTY, "first are some of its records")
     spent = replace(s.spent, unregistrations=s.spent.unregistrations + 1)
     return cut_off(c, s, unregistration_batch(c, s, b), first, False, spent)

@@ -1,4 +1,4 @@
-"""What the controller decides about one of its partitions from, and what a batch of decisions makes of all."""
+"""The input of a decision about one partition, and the state after a batch of decisions about all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from elrcheck.model.state import Directory, ReplicaList
 
 @op
 def assignment(c: ControllerConfig, p: Part) -> ReplicaList:
-    """The replicas of a partition: those of the next one begin with the next broker, so that leaders differ."""
+    """The replicas of a partition; the next partition begins with the next broker, so that leaders differ."""
     every = tuple(c.brokers)[: c.broker_count - c.spare_brokers]
     return every[p:] + every[:p]
 
@@ -55,14 +55,14 @@ def runs(s: ControllerState) -> bool:
 
 @op
 def stale_entries(s: ControllerState, b: Replica, t: Topic, p: Part) -> int:
-    """How often the index of ELR members names b for a partition, beyond what its ELR says."""
+    """The stale entries for b in the index of ELR members, beyond its membership in the ELR."""
     member = 1 if b in s.topics[t].parts[p].partition.elr else 0
     return s.indexes.elrs[b][t][p] - member
 
 
 @op
 def controller_at(c: ControllerConfig, s: ControllerState, t: Topic, p: Part) -> Controller:
-    """What the controller decides about one partition from."""
+    """The input of the controller's decision about one partition."""
     image = s.topics[t].parts[p]
     return Controller(
         settings=replace(s.settings, topic_min_isr=s.topics[t].min_isr),
@@ -77,9 +77,9 @@ def controller_at(c: ControllerConfig, s: ControllerState, t: Topic, p: Part) ->
 
 @op
 def controller_alone(c: ControllerConfig, s: ControllerState) -> Controller:
-    """The same where nobody is in the partition, so that a decision is about the brokers and the settings only."""
-    nobody = no_partition(tuple(c.brokers))
-    return Controller(settings=s.settings, partition=nobody, registration=s.registration, favoured=None)
+    """The same with an empty partition, so that the decision is about brokers and settings only."""
+    empty = no_partition(tuple(c.brokers))
+    return Controller(settings=s.settings, partition=empty, registration=s.registration, favoured=None)
 
 
 @op
@@ -102,7 +102,7 @@ def decided_at(
 def written_parts(
     c: ControllerConfig, s: ControllerState, records: frozenset[Place], decided: Grid[Decided]
 ) -> Topics[TopicControl]:
-    """The topics once the records of these partitions are replayed."""
+    """The topics after a replay of the records of these partitions."""
     return tuple(
         replace(
             s.topics[t],
@@ -117,7 +117,7 @@ def written_parts(
 
 @op
 def fails(batch: EventRecords) -> bool:
-    """The event ends in an exception, of which nothing is written (generateLeaderAndIsrUpdates, LeaderAcceptor)."""
+    """The event throws an exception and writes nothing (generateLeaderAndIsrUpdates, LeaderAcceptor)."""
     return batch.unknown or any(batch.decided[t][p].error != Error.NONE for t, p in batch.places)
 
 
@@ -125,7 +125,7 @@ def fails(batch: EventRecords) -> bool:
 def committed(
     c: ControllerConfig, s: ControllerState, batch: EventRecords, fault: Fault, spent: SpentByEvents
 ) -> ControllerState:
-    """The state after all records of an event, each built from the topics as they were; or after its exception."""
+    """The state after all records of an event, each built from the topics before it, or after its exception."""
     topics = written_parts(c, s, EMPTY if fails(batch) else batch.places, batch.decided)
     return replace(
         s,
@@ -146,9 +146,9 @@ def cut_off(
     broker_is_first: bool,
     spent: SpentByEvents,
 ) -> ControllerState:
-    """The state of the next controller, of which only the first records were committed: those of some partitions.
+    """The state of the next controller if only the first records of an event are committed: those of some partitions.
 
-    broker_is_first: the record of the broker comes before them, not behind them. Sessions begin afresh.
+    broker_is_first: the record of the broker precedes them. Sessions start anew.
     """
     topics = written_parts(c, s, first, batch.decided)
     return replace(

@@ -1,4 +1,4 @@
-"""The controller's indexes: how a change of the topics moves them, and what they should be.
+"""The controller's indexes: their update by a change of the topics, and their recomputation.
 
 Sources: ReplicationControlManager (updatePartitionInfo, updatePartitionDirectories, replay of PartitionRecord,
 PartitionChangeRecord, RemoveTopicRecord and ClearElrRecord), BrokersToIsrs.update, BrokersToElrs.update.
@@ -24,12 +24,12 @@ from elrcheck.model.partitions.controller_state import (
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Directory
 
-# ---------------------------------------------------------------------------- what the topics say
+# ---------------------------------------------------------------------------- from the topics
 
 
 @op
 def isr_entries(c: ControllerConfig, topics: Topics[TopicControl], b: Replica) -> frozenset[tuple[Topic, Part, bool]]:
-    """The partitions that have b in the ISR, each with whether b leads it."""
+    """The partitions with b in the ISR, each with whether b leads it."""
     return frozenset(
         (t, p, topics[t].parts[p].partition.leader == b)
         for t in range(c.topics)
@@ -61,7 +61,7 @@ def not_balanced(c: ControllerConfig, topics: Topics[TopicControl]) -> frozenset
 
 @op
 def in_directory(c: ControllerConfig, topics: Topics[TopicControl], b: Replica) -> frozenset[Place]:
-    """The partitions whose replica on b is recorded in the log directory that b uses."""
+    """The partitions with their replica on b recorded in the log directory that b uses."""
     return frozenset(
         (t, p)
         for t in range(c.topics)
@@ -93,12 +93,12 @@ def recomputed(c: ControllerConfig, topics: Topics[TopicControl]) -> Indexes:
     )
 
 
-# ---------------------------------------------------------------------------- how a change moves them
+# ---------------------------------------------------------------------------- after a change
 
 
 @op
 def moved(index: frozenset[Place], before: frozenset[Place], after: frozenset[Place]) -> frozenset[Place]:
-    """An index of partitions after a change, which removes and adds only what the change says."""
+    """An index of partitions after a change, which removes and adds only the difference."""
     return (index - (before - after)) | (after - before)
 
 
@@ -111,10 +111,10 @@ def leaves_elr(before: TopicControl, after: TopicControl, b: Replica, p: Part) -
 def elr_entries(
     c: ControllerConfig, s: ControllerState, before: TopicControl, after: TopicControl, b: Replica, t: Topic, p: Part
 ) -> Entries:
-    """How often the array of a topic names the partition for b after a change (BrokersToElrs.add and remove).
+    """The entries for b and the partition in the array of a topic after a change (BrokersToElrs.add and remove).
 
-    remove() makes an array that is shorter by one and leaves out every entry of the partition. If there were more
-    than one, what is left at its end are zeros, so that they name partition 0.
+    remove() creates an array shorter by one without any entry of the partition. If there was more than one, the array
+    ends with zeros, which are entries of partition 0.
     """
     entries = s.indexes.elrs[b][t]
     joins = b in after.parts[p].partition.elr and b not in before.parts[p].partition.elr
@@ -134,7 +134,7 @@ def elrs_after(c: ControllerConfig, s: ControllerState, topics: Topics[TopicCont
 
 @op
 def indexes_after(c: ControllerConfig, s: ControllerState, topics: Topics[TopicControl]) -> Indexes:
-    """The indexes once the records that change partitions to these are replayed, of topics that exist."""
+    """The indexes after a replay of the records that change the partitions of existing topics to these."""
     index = s.indexes
     return replace(
         index,
@@ -154,11 +154,11 @@ def indexes_after(c: ControllerConfig, s: ControllerState, topics: Topics[TopicC
 
 @op
 def indexes_cleared(c: ControllerConfig, s: ControllerState, topics: Topics[TopicControl]) -> Indexes:
-    """The indexes once a ClearElrRecord is replayed, which the releases do without a look at them (removeTopicElrs)."""
+    """The indexes after a replay of ClearElrRecord, which does not update them in the releases (removeTopicElrs)."""
     return s.indexes if c.elr_index_goes_stale else indexes_after(c, s, topics)
 
 
-# ---------------------------------------------------------------------------- a topic is deleted
+# ---------------------------------------------------------------------------- after a deletion
 
 
 @op
@@ -173,15 +173,15 @@ def in_any_elr(c: ControllerConfig, topic: TopicControl) -> RSet:
 
 @op
 def skipped(c: ControllerConfig, topic: TopicControl, p: Part) -> bool:
-    """Whether a deletion leaves the partition in the index of log directories."""
+    """A deletion leaves the partition in the index of log directories."""
     return c.directory_index_goes_stale and topic.parts[p].partition.isr == EMPTY
 
 
 @op
 def indexes_deleted(c: ControllerConfig, s: ControllerState, t: Topic) -> Indexes:
-    """The indexes once a RemoveTopicRecord is replayed: it drops the topic where a member of now is named.
+    """The indexes after a replay of RemoveTopicRecord, which drops the topic for its current members.
 
-    What is left names an id that no topic has any more, nor will have.
+    The remaining entries have an id that no topic has or will have again.
     """
     index = s.indexes
     topic = s.topics[t]

@@ -1,4 +1,4 @@
-"""Events of operators and timers: topics deleted and created, min.insync.replicas, the feature, elections.
+"""Events of operators and timers: deleting and creating topics, min.insync.replicas, the feature, elections.
 
 Sources: ReplicationControlManager (createTopics, deleteTopics, maybeBalancePartitionLeaders,
 maybeElectUncleanLeaders), ConfigurationControlManager (createClearElrRecordsAsNeeded), FeatureControlManager.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.model.change_record import unclean_election_allowed
 from elrcheck.model.control_plane.controller_event import (
     BalanceEvent,
     CreatePartitionEvent,
@@ -58,7 +59,7 @@ def creation(c: ControllerConfig, settings: Settings, registration: Vec[Registra
 
 @op
 def created_image(c: ControllerConfig, decided: Decided) -> PartControl:
-    """A new partition, in the log directory that each of its brokers has."""
+    """A new partition, with each replica in the log directory of its broker."""
     directory = Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED
     return PartControl(partition=decided.controller.partition, directory=tuple(directory for b in c.brokers))
 
@@ -74,7 +75,7 @@ def created(c: ControllerConfig, settings: Settings, registration: Vec[Registrat
 
 @action
 def DeleteTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> ControllerState:
-    """An operator deletes a topic, and its configuration with it (replay of RemoveTopicRecord)."""
+    """An operator deletes a topic with its configuration (replay of RemoveTopicRecord)."""
     require(c.deletions > 0, "the scope has deletions")
     require(runs(s), "the controller has not resigned")
     require(s.topics[t].exists, "the topic exists")
@@ -88,13 +89,13 @@ def DeleteTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> Controller
 
 @action
 def CreateTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> ControllerState:
-    """An operator creates a topic of that name again, which gets another id (createTopics)."""
+    """An operator recreates a topic, which gets another id (createTopics)."""
     require(c.deletions > 0, "the scope has deletions")
     require(runs(s), "the controller has not resigned")
     require(not s.topics[t].exists, "the topic does not exist")
     require(
         all(creation(c, s.settings, s.registration, p).error == Error.NONE for p in range(c.partitions)),
-        "the assignment is accepted",
+        "the controller accepts the assignment",
     )
     topics = put(s.topics, t, created(c, s.settings, s.registration))
     return replace(s, topics=topics, indexes=indexes_after(c, s, topics))
@@ -107,7 +108,7 @@ def CreateTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> Controller
 def written(
     c: ControllerConfig, s: ControllerState, t: Topic, level: MinIsrLevel, value: MinIsr | None
 ) -> TopicControl:
-    """The topic once min.insync.replicas is written at a level."""
+    """The topic after a write of min.insync.replicas at a level."""
     event = MinIsrEvent(level=level, broker=0, value=value)
     decided = tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions))
     return replace(
@@ -119,7 +120,7 @@ def written(
 
 @action
 def WriteTopicMinIsr(c: ControllerConfig, s: ControllerState, t: Topic, value: MinIsr | None) -> ControllerState:
-    """An operator writes or deletes min.insync.replicas of a topic (IncrementalAlterConfigs)."""
+    """An operator sets or deletes min.insync.replicas of a topic (IncrementalAlterConfigs)."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(runs(s), "the controller has not resigned")
     require(s.topics[t].exists, "the topic exists")
@@ -137,7 +138,7 @@ def WriteTopicMinIsr(c: ControllerConfig, s: ControllerState, t: Topic, value: M
 
 @action
 def WriteClusterMinIsr(c: ControllerConfig, s: ControllerState, value: MinIsr) -> ControllerState:
-    """An operator writes min.insync.replicas of the cluster, perhaps the value it has."""
+    """An operator sets min.insync.replicas of the cluster, possibly to itself."""
     require(c.min_isr_changes > 0, "the scope has changes of min ISR")
     require(runs(s), "the controller has not resigned")
     decided = decide(c, controller_alone(c, s), MinIsrEvent(level=MinIsrLevel.CLUSTER, broker=0, value=value))
@@ -156,7 +157,7 @@ def WriteClusterMinIsr(c: ControllerConfig, s: ControllerState, value: MinIsr) -
 
 @action
 def SwitchElr(c: ControllerConfig, s: ControllerState, enabled: bool) -> ControllerState:
-    """An operator switches the feature eligible.leader.replicas.version on or off (updateFeatures)."""
+    """An operator enables or disables the feature eligible.leader.replicas.version (updateFeatures)."""
     require(c.feature_changes > 0, "the scope has feature changes")
     require(runs(s), "the controller has not resigned")
     require(s.settings.elr_enabled != enabled, "the feature changes")
@@ -176,10 +177,10 @@ def SwitchElr(c: ControllerConfig, s: ControllerState, enabled: bool) -> Control
 
 @action
 def BalanceLeaders(c: ControllerConfig, s: ControllerState) -> ControllerState:
-    """The timer that balances leaders looks at the partitions that are not balanced, by its index."""
+    """The leader balancer runs a preferred election for each partition in its index (maybeBalancePartitionLeaders)."""
     require(c.elections > 0, "the scope has elections")
     require(runs(s), "the controller has not resigned")
-    require(s.indexes.imbalanced != EMPTY, "a partition is not led by its first replica")
+    require(s.indexes.imbalanced != EMPTY, "some first replica does not lead its partition")
     decided = tuple(
         tuple(decide(c, controller_at(c, s, t, p), BalanceEvent()) for p in range(c.partitions))
         for t in range(c.topics)
@@ -191,8 +192,8 @@ def BalanceLeaders(c: ControllerConfig, s: ControllerState) -> ControllerState:
 
 @action
 def ElectUncleanly(c: ControllerConfig, s: ControllerState) -> ControllerState:
-    """The timer that elects uncleanly, where topics allow it, looks at the partitions without a leader."""
-    require(c.unclean_leader_election_enable, "the topics allow it")
+    """The timer of unclean elections elects in every leaderless partition (maybeElectUncleanLeaders)."""
+    require(unclean_election_allowed(c, s.settings), "the topics allow unclean elections")
     require(runs(s), "the controller has not resigned")
     require(s.indexes.leaderless != EMPTY, "a partition has no leader")
     decided = tuple(
@@ -208,12 +209,12 @@ def ElectUncleanly(c: ControllerConfig, s: ControllerState) -> ControllerState:
 
 @action
 def LoadSnapshot(c: ControllerConfig, s: ControllerState) -> ControllerState:
-    """Another controller takes over, which has started from a snapshot of the topics as they are now.
+    """Another controller takes over, which has started from a snapshot of the current topics.
 
-    One that has replayed every record since the brokers registered has the indexes of the one before.
+    A controller that has replayed all records since the registrations has the indexes of the previous one.
     """
     require(c.snapshots > 0, "the scope has controllers that start from a snapshot")
-    require(s.indexes != recomputed(c, s.topics), "its indexes differ")
+    require(s.indexes != recomputed(c, s.topics), "the indexes differ")
     return replace(
         s, indexes=recomputed(c, s.topics), fault=Fault.NONE, spent=replace(s.spent, snapshots=s.spent.snapshots + 1)
     )

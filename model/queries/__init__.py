@@ -1,1 +1,1 @@
-"""Read-only questions to a cluster: DescribeTopicPartitions, metrics, request limits."""
+"""Read-only queries of a cluster: DescribeTopicPartitions, metrics, request limits."""

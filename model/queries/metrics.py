@@ -15,6 +15,7 @@ import enum
 from dataclasses import dataclass
 
 from elrcheck.lang.runtime import EMPTY
+from elrcheck.model.change_record import unclean_election_allowed
 from elrcheck.model.choices import LastKnownLeader, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import stored_last_known_leader
@@ -24,7 +25,7 @@ from elrcheck.model.state import Partition, Settings
 
 
 class Awaited(enum.Enum):
-    """The event that a partition without a leader waits for; the first that applies."""
+    """The event that a leaderless partition waits for: the first that applies."""
 
     NOTHING = "it has a leader"
     RECOVERY = "an unclean recovery: answers, or the return of the whole LastKnownELR"
@@ -60,7 +61,7 @@ class ControllerMetrics:
 
 
 def is_under_min_isr(g: Settings, p: Partition) -> bool:
-    """The ISR has fewer members than min ISR in effect; without a leader too."""
+    """The ISR has fewer members than the effective min ISR, with or without a leader."""
     return len(p.isr) < effective_min_isr(g, p.replicas)
 
 
@@ -80,7 +81,7 @@ def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) ->
         return Awaited.NOTHING
     if strategy == RecoveryStrategy.AGGRESSIVE:
         return Awaited.RECOVERY
-    if strategy == RecoveryStrategy.DISABLED and c.unclean_leader_election_enable:
+    if strategy == RecoveryStrategy.DISABLED and unclean_election_allowed(c, g):
         return Awaited.ANY_REPLICA
     if electable_leaders(c, g, p) > 0:
         return Awaited.ELIGIBLE_REPLICA

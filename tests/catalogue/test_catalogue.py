@@ -101,14 +101,17 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
         "shutdowns",
         "shutdown_timeouts",
         "unregistrations",
+        "live_unregistrations",
         "elections",
         "unclean_elections",
         "reassignments",
         "min_isr_changes",
+        "unclean_changes",
         "feature_changes",
         "directory_changes",
         "directory_failures",
         "directory_losses",
+        "directory_returns",
         "failovers",
         "late_answers",
         "late_fetches",
@@ -121,14 +124,14 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
 
 def test_a_knob_takes_its_text_from_the_string_below_it() -> None:
     knob = find("elr_intersect_replicas")
-    assert knob["doc"] == "ELR is restricted to the replica list (C-9, F-20)."
+    assert knob["doc"] == "The ELR contains replicas only (C-9, F-20)."
     assert f'"""{knob["doc"]}"""' in inspect.getsource(Config)
     assert (knob["type"], knob["default"], knob["section"]) == ("bool", True, "the controller")
     released = ("code_3_9", "code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3")
     assert knob["variants"] == dict.fromkeys(("code_2024_10", *released), False)
     choice = find("alter_reject")
-    assert choice["doc"].startswith("The reaction of a leader to an AlterPartition that is refused")
-    assert choice["allowed"]["ROLLBACK"] == "forget the proposal at once"
+    assert choice["doc"].startswith("The reaction of a leader to an AlterPartition that the controller rejects")
+    assert choice["allowed"]["ROLLBACK"] == "drop the proposal at once"
     assert find("min_isr")["allowed"] == "a whole number, 0 or more"
 
 
@@ -153,6 +156,7 @@ def test_an_action_shows_its_choices_and_its_guards_in_order() -> None:
     unfence = find("Unfence")
     assert unfence["parameters"] == {"b": "Replica"}
     assert unfence["guards"] == [
+        "b is registered",
         "b is fenced",
         "b is running",
         "b has applied its own registration",

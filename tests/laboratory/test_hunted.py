@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import from_data, from_text, to_data
@@ -107,7 +108,9 @@ def test_what_breaks_sooner_than_in_the_kip_is_not_explained() -> None:
     replies = case_of({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
     assert [each.explained for each in replies.violations] == [False, True]
     assert because(replies.violations[0]) == "F-20, not explained"
-    assert "1 of these is without an explanation" in hunt_page(Hunt("today", "m", (replies,)))
+    page = hunt_page(Hunt("today", (replies,)))
+    assert "1 of these is without an explanation" in page
+    assert "1 were searched before the model's source last changed" in page
 
 
 def test_what_no_repair_explains_says_so() -> None:
@@ -136,13 +139,16 @@ def test_a_run_goes_on_where_it_was(
     model: str, searched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing, then what has a repair that was not left out; of another model, everything."""
-    module, cases, run = script("docs/search_hunt.py"), {case.name: case for case in HUNT.cases}, []
+    module, run, sizes = script("docs/search_hunt.py"), [], []
+    of = module.model_digest() if model == "same" else "other"
+    cases = {case.name: structs.replace(case, model=of) for case in HUNT.cases}
     partly = from_data({**to_data(cases["reassign/kill@code_4_3"]), "left_out": ["F-20"]}, HuntedCase)
-    there = (partly, cases["unregister/kill@code_4_0"])
-    stored = Hunt("then", module.model_digest() if model == "same" else "other", there)
+    stored = Hunt("then", (partly, cases["unregister/kill@code_4_0"]))
 
     def answer(case: SuiteCase, *_: object) -> HuntedCase:
         run.append(module.short(case))
+        text = module.FILE.read_bytes()
+        sizes.append(len(from_text(text, Hunt).cases) if text else 0)
         return cases[module.short(case)]
 
     monkeypatch.setattr(module, "FILE", tmp_path / "hunted.json")
@@ -153,10 +159,11 @@ def test_a_run_goes_on_where_it_was(
     monkeypatch.setattr(module, "attributed", answer)
     module.add_missing(SimpleNamespace(search_result=None, last_steps=None))
     assert sorted(run) == searched
-    if model == "same":
-        assert run[0] == "reassign/fence@code_4_3"
+    assert run[0] == "reassign/fence@code_4_3"
+    assert sizes == [0] + [3] * (len(run) - 1), "an older result stays until it is searched again"
     written = from_text(module.FILE.read_bytes(), Hunt)
     assert [case.name for case in written.cases] == list(names)
+    assert {case.model for case in written.cases} == {module.model_digest()}
     assert written.cases[0].left_out == cases[names[0]].left_out
 
 
@@ -166,5 +173,6 @@ def test_a_run_goes_on_where_it_was(
 def test_a_row_repeats(name: str) -> None:
     stored = next(case for case in HUNT.cases if case.name == name)
     bench = script("docs/search_hunt.py").Bench()
-    assert attributed(CASES[name], bench.search_result, bench.last_steps, stored.left_out) == stored
+    repeated = attributed(CASES[name], bench.search_result, bench.last_steps, stored.left_out)
+    assert structs.replace(repeated, model=stored.model) == stored
     assert replace(bench.search_result(CASES[name].selection), states=0).complete

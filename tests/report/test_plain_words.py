@@ -18,7 +18,7 @@ def test_one_and_many() -> None:
 
 
 def test_guards_name_whom_they_mean() -> None:
-    assert unbound("an answer of b is on its way") == "an answer of the broker is on its way"
+    assert unbound("a response of b is in flight") == "a response of the broker is in flight"
     assert unbound("b's proposal, f and leader") == "the broker's proposal, the follower and leader"
 
 

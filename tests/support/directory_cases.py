@@ -46,6 +46,14 @@ DIRECTORY_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] =
         (STOPPED, ("LoseDirectory", 1, LogDir.DROPPED), ("Unregister", 1), ("Start", 1)),
     ),
     "losing-of-a-spare": ({**LOSING, "spare_brokers": 1, "report_elects": False}, ()),
+    "returning-with-records": (
+        {**FAILING, "records": 1, "kills": 1, "directory_losses": 1, "directory_returns": 1},
+        (WRITTEN, ("Fetch", 1, 0, False), ("FailDirectory", 1), ("Kill", 1)),
+    ),
+    "unregistered-alive": (
+        {**HEARTBEAT, "unregistrations": 1, "live_unregistrations": 1, "shutdowns": 1},
+        (("FailDirectory", 1), ("Unregister", 1)),
+    ),
     "unassigned": (
         {**QUIET, "clean_stops": 1, "unregistrations": 1, "directories_assigned": False, "report_elects": False},
         (),

@@ -57,7 +57,7 @@ def answered(request: RiskRequest) -> RiskReport:
         ("4.0", "4.0.2", "code_4_0"),
         ("4.1.0", "4.1.0", "code_4_1_0"),
         ("4.1", "4.1.2", "code_4_1_1"),
-        ("4.2", "4.2.1", "code_4_1_1"),
+        ("4.2", "4.2.2", "code_4_1_1"),
         ("4.4", "4.4.0", "code_4_3"),
     ],
 )
@@ -214,6 +214,8 @@ def test_every_action_of_a_release_can_be_told() -> None:
     never = {
         "FlushEpochs",
         "OldCheckpoint",
+        "ReturnDirectory",
+        "ChangeUncleanElection",
         "StartRecovery",
         "AskForLongestLog",
         "SendLogInfo",
