@@ -102,9 +102,9 @@ def tlc(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any
         "complete": not run.timed_out,
         "generated": generated,
         "distinct": distinct,
-        "depth": run.depth,
+        "depth": run.output.depth,
         "seconds": seconds,
-        "version": run.version,
+        "version": run.output.version,
     }
 
 
@@ -113,8 +113,8 @@ def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
 
     TLC reports progress soon after its start and then once a minute, with the time of day in seconds.
     """
-    if run.generated is not None and run.distinct is not None and not run.timed_out:
-        return run.generated, run.distinct, run.seconds
+    if run.output.generated is not None and run.output.distinct is not None and not run.timed_out:
+        return run.output.generated, run.output.distinct, run.seconds
     started, reports = STARTING.search(run.output_tail), PROGRESS.findall(run.output_tail)
     if started is None or not reports:
         raise SystemExit("TLC reported no progress: give it more --tlc-seconds")

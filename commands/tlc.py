@@ -59,7 +59,7 @@ def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, pr
         verdict=VERDICTS[judged.verdict],
         module=witness,
         jar=str(tools.jar),
-        version=judged.run.version,
+        version=judged.run.output.version,
         command=_command(tools, f"{witness}.tla"),
         tlc_exit_code=judged.run.exit_code,
         seconds=round(seconds, 3),
@@ -96,13 +96,13 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
         run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
     mine = Counts(ours.generated, ours.distinct, len(ours.levels))
     theirs = None
-    if run.generated is not None and run.distinct is not None:
-        theirs = Counts(run.generated, run.distinct, run.depth)
+    if run.output.generated is not None and run.output.distinct is not None:
+        theirs = Counts(run.output.generated, run.output.distinct, run.output.depth)
     return TlcReport(
         verdict=_compared(ours, run, mine, theirs),
         module=name,
         jar=str(tools.jar),
-        version=run.version,
+        version=run.output.version,
         command=_command(tools, "-deadlock", f"{name}.tla"),
         tlc_exit_code=run.exit_code,
         seconds=round(run.seconds, 3),

@@ -63,13 +63,9 @@ class TlcOptions:
 
 @dataclass(frozen=True)
 class TlcRun:
-    """One finished or timed-out run. exit_code is None if the run was killed at its time limit."""
+    """One finished or timed-out run. exit_code: None if the run was killed at its time limit."""
 
     exit_code: int | None
-    version: str
-    generated: int | None
-    distinct: int | None
-    depth: int | None
     seconds: float
     output_tail: str
     output: TlcOutput
@@ -189,16 +185,7 @@ def run_tlc(tools: TlcTools, tla: Path, cfg: Path | None = None, options: TlcOpt
         output = read_output(text)
     except ValueSyntaxError as fault:
         output = replace(read_output(_without_states(text)), messages=(f"unreadable trace: {fault}",))
-    return TlcRun(
-        exit_code=exit_code,
-        version=output.version,
-        generated=output.generated,
-        distinct=output.distinct,
-        depth=output.depth,
-        seconds=seconds,
-        output_tail="\n".join(text.splitlines()[-TAIL_LINES:]),
-        output=output,
-    )
+    return TlcRun(exit_code, seconds, "\n".join(text.splitlines()[-TAIL_LINES:]), output)
 
 
 def _run(command: list[str], folder: Path, sink: IO[bytes], timeout: float | None) -> int | None:

@@ -143,7 +143,7 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
     options = TlcOptions(heap="2g", deadlock=False, timeout=timeout, brief=timeout < 300)
     run = run_tlc(find_tools(), folder / "Counted.tla", cfg, options)
     assert run.exit_code == 0, run.output_tail
-    return run.generated, run.distinct, run.depth
+    return run.output.counts
 
 
 @pytest.mark.slow

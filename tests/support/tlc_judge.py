@@ -52,8 +52,8 @@ def generated(model: Model, config: Any, folder: Path, lines: Sequence[str]) -> 
     options = TlcOptions(heap="3g", deadlock=False, brief=True)
     done = run_tlc(find_tools(), folder / "Judge.tla", None, options)
     assert done.exit_code == 0, done.output_tail
-    assert done.generated is not None
-    return done.generated
+    assert done.output.generated is not None
+    return done.output.generated
 
 
 def sequence(items: Iterator[str] | list[str]) -> str:

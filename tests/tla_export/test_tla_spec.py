@@ -198,7 +198,7 @@ def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) ->
     (tmp_path / "T.cfg").write_text(spec.cfg)
     run = run_tlc(find_tools(), tmp_path / "T.tla", None, TlcOptions(deadlock=False, brief=True))
     assert run.exit_code == 0, run.output_tail
-    assert (run.generated, run.distinct, run.depth) == (expected.generated, expected.distinct, expected.diameter)
+    assert run.output.counts == (expected.generated, expected.distinct, expected.diameter)
 
 
 @pytest.mark.slow
@@ -212,4 +212,4 @@ def test_tlc_checks_types_and_properties(model: Model, tmp_path: Path) -> None:
     (tmp_path / "Checked.cfg").write_text(spec.cfg)
     run = run_tlc(find_tools(), tmp_path / "Checked.tla", None, TlcOptions(deadlock=False, brief=True))
     assert run.exit_code == 0, run.output_tail
-    assert (run.generated, run.distinct, run.depth) == (12674, 1218, 18)
+    assert run.output.counts == (12674, 1218, 18)

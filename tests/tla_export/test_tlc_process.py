@@ -235,8 +235,8 @@ def tools() -> TlcTools:
 def test_counting_a_state_space(tools: TlcTools, tmp_path: Path) -> None:
     before = litter()
     run = run_tlc(tools, counter(tmp_path, 3), options=TlcOptions(deadlock=False, workers=2))
-    assert (run.exit_code, run.generated, run.distinct) == (0, 25, 16), run.output_tail
-    assert run.depth == 7 and run.seconds > 0 and not run.timed_out
+    assert (run.exit_code, run.output.generated, run.output.distinct) == (0, 25, 16), run.output_tail
+    assert run.output.depth == 7 and run.seconds > 0 and not run.timed_out
     assert "Finished in" in run.output_tail and tempfile.gettempdir() + "/" not in run.output_tail
     assert litter() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["Counter.cfg", "Counter.tla"]

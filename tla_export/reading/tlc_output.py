@@ -91,6 +91,11 @@ class TlcOutput:
     trace: tuple[TlcState, ...] = field(default=())
     loop: int | None = None
 
+    @property
+    def counts(self) -> tuple[int | None, int | None, int | None]:
+        """Generated states, distinct states, and the depth of the search."""
+        return self.generated, self.distinct, self.depth
+
 
 def meaning(exit_code: int) -> str:
     """Describe an exit code of TLC; the codes are the same in 2.15 and in current versions."""
