@@ -51,7 +51,7 @@ class Survivors:
     def broken_step(self, fn: Fn) -> str | None:
         """Return the action of a step that may break a property of steps; None if the property is proved."""
         for number, instance in enumerate(self._instances):
-            if self._core_is_kept(number, fn.name):
+            if self._is_proved(number, fn.name):
                 continue
             solver = self._open(instance)
             solver.add(z3.Not(self.prover.goal(instance, fn)))
@@ -71,13 +71,13 @@ class Survivors:
     def _instances(self) -> Sequence[SymbolicStep]:
         return self.prover.ts.instances
 
-    def _core_is_kept(self, number: int, goal: str) -> bool:
+    def _is_proved(self, number: int, goal: str) -> bool:
         core = self._cores.get((number, goal))
         return core is not None and core <= self.names
 
     def _visit(self, number: int, instance: SymbolicStep) -> None:
         """Ask the goals of an instance that are not yet decided."""
-        goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._core_is_kept(number, goal)]
+        goals = [goal for goal in (*ALWAYS_ASKED, *self._remaining()) if not self._is_proved(number, goal)]
         if not goals:
             return
         solver = self._open(instance)
@@ -85,7 +85,7 @@ class Survivors:
             if goal in ALWAYS_ASKED or goal in self.names:
                 self._decide(solver, number, instance, goal)
 
-    def _left(self) -> Iterator[str]:
+    def _remaining(self) -> Iterator[str]:
         return (fn.name for fn in self.prover.lemmas if fn.name in self.names)
 
     def _decide(self, solver: Any, number: int, instance: SymbolicStep, goal: str) -> None:
@@ -104,7 +104,7 @@ class Survivors:
             self._drop(goal, instance.action, unknown=True)
         else:
             step = solver.model()
-            broken = [name for name in self._left() if self._breaks(step, instance, name)]
+            broken = [name for name in self._remaining() if self._breaks(step, instance, name)]
             for name in {goal, *broken}:
                 self._drop(name, instance.action)
         solver.pop()
@@ -122,4 +122,4 @@ class Survivors:
         return self.prover.with_lemmas(*(() if instance is None else (instance.guard,)))
 
     def _ask(self, solver: Any) -> Any:
-        return self.prover.check(solver, self._left())
+        return self.prover.check(solver, self._remaining())

@@ -128,7 +128,7 @@ class Prover:
             self._next[fn.name] = self.ts.holds(fn, *states)
         return self._next[fn.name]
 
-    def says_nothing(self, fn: Fn) -> bool:
+    def is_trivial(self, fn: Fn) -> bool:
         """Return whether types and constants alone imply the property, whatever the steps are."""
         solver = new_solver(self.timeout)
         solver.add(self.ts.type_invariant, *(part for _, part in self.typed))

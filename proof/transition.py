@@ -253,7 +253,7 @@ class Transitions:
         """Yield (variable, term) for the history, whose next value is a term over the variables of both states."""
         if self.history is None:
             return
-        leaves = self.structure.leaves(self._seen_then, self.seen_ty)
+        leaves = self.structure.leaves(self._seen_after, self.seen_ty)
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
             for name, term in zip(primed.term, new, strict=True):
                 yield name, z3.substitute(formula(term), *becomes)
@@ -264,7 +264,7 @@ class Transitions:
         return [(fn, self.holds(fn, self.now, self.next)) for fn in self.assumptions]
 
     @functools.cached_property
-    def _seen_then(self) -> Any:
+    def _seen_after(self) -> Any:
         states = (self.now, self.next)
         assert self.history is not None
         return self.evaluator.call(self.model.fns[self.history.after.__name__], states, {"seen": self.seen.value})

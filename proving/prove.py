@@ -151,7 +151,7 @@ class InductionProof:
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
         self.prover = Prover(self.transitions, lemmas_of(model), timeout, small_cores)
-        silent = [fn for fn in chosen if self.prover.says_nothing(fn)]
+        silent = [fn for fn in chosen if self.prover.is_trivial(fn)]
         self.silent = frozenset(fn.name for fn in silent)
         to_prove = [fn for fn in chosen if fn.name not in self.silent]
         self.state_properties = [fn for fn in to_prove if not fn.is_step]

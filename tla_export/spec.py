@@ -204,7 +204,7 @@ class _Module:
 
     def build(self) -> Spec:
         model = self.model
-        # Operators that return a state are part of the actions that call them (`Calls.state_made`).
+        # Operators that return a state are part of the actions that call them (`Calls.inlined_state`).
         values = [fn for fn in model.fns.values() if fn.kind == "op" and fn.ret.kind != "state"]
         ops = {fn.name: self.definitions.operator(fn) for fn in values}
         actions = [self.definitions.action(fn) for fn in model.actions]

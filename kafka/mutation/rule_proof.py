@@ -188,7 +188,7 @@ class _Terms:
         self.prover = Prover(transitions, lemmas_of(model), SECONDS)
         self.now = self.prover.now
         if silent is None:
-            silent = frozenset(fn.name for fn in model.always if fn.note or self.prover.says_nothing(fn))
+            silent = frozenset(fn.name for fn in model.always if fn.note or self.prover.is_trivial(fn))
         self.silent = silent
         judged = [fn for fn in model.always if fn.name not in silent]
         self.steps = [fn for fn in judged if fn.is_step]

@@ -43,11 +43,11 @@ class Binders(WholeTypes):
                 return self._sum(element, bounds, inner)
             case "min" | "max":
                 assert default is not None
-                return self._extreme_of(name, element, default, bounds, env, inner)
+                return self._extreme_number(name, element, default, bounds, env, inner)
             case "tuple":
-                return self._from_tuple(node, element, bounds, inner)
+                return self._tuple_comprehension(node, element, bounds, inner)
             case "frozenset":
-                return self._set_of_those(element, bounds, inner, several)
+                return self._set_comprehension(element, bounds, inner, several)
             case _:
                 return self._first(node, element, bounds, inner)
 
@@ -67,7 +67,7 @@ class Binders(WholeTypes):
             return expr.Count(Ty("nat", "int", hi=hi), **bounds)
         return expr.Total(INT, **bounds, body=self.number(element, inner))
 
-    def _extreme_of(
+    def _extreme_number(
         self, op: Literal["min", "max"], element: ast.expr, default: ast.expr, bounds: Bounds, env: Env, inner: Env
     ) -> Expression:
         """Compile the least or greatest number or member of a sort, with a default that may be None."""
@@ -86,7 +86,7 @@ class Binders(WholeTypes):
             ty, **bounds, op=op, body=self.coerce(body, ty, element), default=self.coerce(otherwise, ty, default)
         )
 
-    def _set_of_those(self, element: ast.expr, bounds: Bounds, inner: Env, several: bool) -> Expression:
+    def _set_comprehension(self, element: ast.expr, bounds: Bounds, inner: Env, several: bool) -> Expression:
         collected, domain = self.part(element, inner), bounds["domain"]
         if several:
             return expr.Union(collected.ty, **bounds, body=collected)
@@ -108,7 +108,7 @@ class Binders(WholeTypes):
             )
         return expr.First(variable.ty if variable.ty.kind == "opt" else opt(variable.ty), **bounds)
 
-    def _from_tuple(self, node: ast.Call, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
+    def _tuple_comprehension(self, node: ast.Call, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
         body, domain = self.part(element, inner), bounds["domain"]
         if bounds["over"] == "seq" and same(body, bounds["variable"]):
             return expr.SequenceFilter(domain.ty, **bounds)

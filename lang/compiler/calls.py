@@ -40,7 +40,7 @@ class Calls(Binders):
             return self._construct(node, target, env)
         role = getattr(target, "__elr_role__", None)
         if isinstance(role, Role):
-            called = self._chosen(node, target, env) if role.kind == "dispatch" else target
+            called = self._dispatched(node, target, env) if role.kind == "dispatch" else target
             return self._call(node, called, env)
         if target is None and name not in dir(builtins):
             self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
@@ -102,7 +102,7 @@ class Calls(Binders):
 
     def _frozenset(self, node: ast.Call, env: Env) -> Expression:
         if not node.args and not node.keywords:
-            return expr.SetLiteral(self.set_of_what(), ())
+            return expr.SetLiteral(self.untyped_set(), ())
         written = self.taken(node, 1, "frozenset({x}), frozenset(range(c.nodes)), or of a set or a sequence")[0]
         whole = self.whole_sort(written, env)
         if whole is not None:
@@ -182,7 +182,7 @@ class Calls(Binders):
             return StateView("now", values, False)
         return expr.RecordExpr(ty, tuple(values), tuple(values.values()))
 
-    def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
+    def _dispatched(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
         """Return the operator that a function with `@dispatch` chooses for the record in this call."""
         choice = dispatch_of(target)
         usage = f"{target.__name__}(..) with {choice.count} positional arguments"
@@ -217,10 +217,12 @@ class Calls(Binders):
             views.append(view)
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
         if makes_state:
-            return self.state_made(node, fn, views, values)
+            return self.inlined_state(node, fn, views, values)
         return expr.Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
-    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
+    def inlined_state(
+        self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
+    ) -> StateView:
         """Compile a call of an operator that returns a state; a single expression, such as a query, refuses it."""
         self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 
@@ -235,9 +237,9 @@ class Calls(Binders):
         "tuple": _tuple,
         "put": _put,
         "replace": _replace,
-        "Map": Binders.map_made,
-        "add": lambda self, node, env: self.copies_changed("add", node, env),
-        "remove": lambda self, node, env: self.copies_changed("sub", node, env),
+        "Map": Binders.map_display,
+        "add": lambda self, node, env: self.bag_update("add", node, env),
+        "remove": lambda self, node, env: self.bag_update("sub", node, env),
         "contents": Binders.contents,
         "every": _every_value,
     }

@@ -90,7 +90,7 @@ class Expressions(Calls):
     def _set_display(self, node: ast.Set, env: Env) -> Expression:
         """Compile a set display; numbers alone are members of the only sort, until it is coerced."""
         elements = [self.part(e, env) for e in node.elts]
-        typed = next((e.ty for e in elements if e.ty != INT), self.set_of_what().arg or INT)
+        typed = next((e.ty for e in elements if e.ty != INT), self.untyped_set().arg or INT)
         ty = INT if typed.kind == "none" else typed.present
         return expr.SetLiteral(
             set_of(ty), tuple(self.coerce(e, ty, where) for e, where in zip(elements, node.elts, strict=True))

@@ -68,8 +68,10 @@ class FunctionCompiler(Expressions):
         self.function = function
         self.env: Env = {}
 
-    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """See `Calls.state_made`. The operator's body replaces the call.
+    def inlined_state(
+        self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
+    ) -> StateView:
+        """See `Calls.inlined_state`. The operator's body replaces the call.
 
         So back ends need no calls that return states, and a step is one expression for each field.
         """

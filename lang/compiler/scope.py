@@ -161,7 +161,7 @@ class Scope:
         elif isinstance(a, expr.EmptySequence | expr.SetLiteral) or (
             isinstance(a, expr.Constant) and b.ty.kind == "nat"
         ):
-            ty = a.ty if _of_nothing(b) else b.ty
+            ty = a.ty if _is_untyped(b) else b.ty
         if ty.kind == "none":
             return a
         return expr.IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
@@ -173,7 +173,7 @@ class Scope:
         if isinstance(value, int):
             return expr.Constant(INT, value)
         if isinstance(value, frozenset) and not value:
-            return expr.SetLiteral(self.set_of_what(), ())
+            return expr.SetLiteral(self.untyped_set(), ())
         if isinstance(value, enum.Enum):
             return expr.EnumMember(type_of(type(value)), value.name)
         self.source.error(
@@ -182,7 +182,7 @@ class Scope:
             "constants are bools, whole numbers, enum members and EMPTY; a function is called: f(..)",
         )
 
-    def set_of_what(self) -> Ty:
+    def untyped_set(self) -> Ty:
         """Return the type of a set whose members have no type yet: a set of the model's only sort, if it has one."""
         sorts = list(self.functions.sorts.values())
         return set_of(sorts[0] if len(sorts) == 1 else NONE)
@@ -190,12 +190,12 @@ class Scope:
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
         """Convert one of two sets, pairs or maps whose own type is not exact, such as EMPTY, to the other's type."""
         vague = left.ty.kind != "vec" and not is_finite(left.ty)
-        if not _of_nothing(right) and (vague or isinstance(left, expr.SetLiteral | expr.RecordExpr | expr.VectorOf)):
+        if not _is_untyped(right) and (vague or isinstance(left, expr.SetLiteral | expr.RecordExpr | expr.VectorOf)):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
 
 
-def _of_nothing(value: Expression) -> bool:
+def _is_untyped(value: Expression) -> bool:
     """Return whether a value is EMPTY in a model with several sorts: a set whose members have no type yet."""
     return isinstance(value, expr.SetLiteral) and value.ty.elem.kind == "none"
 

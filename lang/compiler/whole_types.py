@@ -76,7 +76,7 @@ class WholeTypes(Scope):
 
     # ------------------------------------------------------------------------- maps
 
-    def map_made(self, node: ast.Call, env: Env) -> Expression:
+    def map_display(self, node: ast.Call, env: Env) -> Expression:
         """Compile `Map({k: body for k in D})`, where D has all keys."""
         display = node.args[0] if len(node.args) == 1 and not node.keywords else None
         if not isinstance(display, ast.DictComp) or len(display.generators) != 1:
@@ -94,7 +94,7 @@ class WholeTypes(Scope):
         body = self.part(display.value, {**env, **self.named(loop.target, variable)})
         return expr.VectorOf(Ty("vec", "map", body.ty, index=domain.ty.elem, cls=Map), variable, body)
 
-    def copies_changed(self, op: expr.Operator, node: ast.Call, env: Env) -> Expression:
+    def bag_update(self, op: expr.Operator, node: ast.Call, env: Env) -> Expression:
         """Compile `add(bag, element)` or `remove(bag, element)`."""
         usage = f"{'add' if op == 'add' else 'remove'}(bag, element)"
         bag, element = self._bag(node, 2, usage, env), self.part(node.args[1], env)

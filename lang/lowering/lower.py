@@ -145,7 +145,7 @@ class Attempt:
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
-        self.raw: list[EvaluatedStep] = []
+        self.steps: list[EvaluatedStep] = []
         for fn in model.actions:
             for args in instances(fn, config):
                 between()
@@ -181,7 +181,7 @@ class Attempt:
             return
         after = {**self.now, **outcome.fields}
         changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
-        self.raw.append(EvaluatedStep(fn, args, tuple(guards), after, changed))
+        self.steps.append(EvaluatedStep(fn, args, tuple(guards), after, changed))
 
     def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
         """Yield (slot, new scalar) for all scalars that differ. at: the first slot of the value."""
@@ -221,7 +221,7 @@ class Attempt:
 
     def written(self) -> set[int]:
         """Return the slots that some instance changes."""
-        return {position for step in self.raw for position in step.changed}
+        return {position for step in self.steps for position in step.changed}
 
     # ------------------------------------------------------------------------- the program
 
@@ -236,7 +236,7 @@ class Attempt:
         program = Program(
             dag=self.dag,
             leaves=leaves,
-            instances=tuple(self.finished(entry, checks) for entry in self.raw),
+            instances=tuple(self.instance(entry, checks) for entry in self.steps),
             checks=tuple(judged),
             init=tuple((*self._leaf_values(scalars), *opened) for scalars in self.starts),
             parameters=tuple(range(len(written), len(leaves))),
@@ -258,7 +258,7 @@ class Attempt:
     def _node(self, value: Term) -> DagNode:
         return value if isinstance(value, DagNode) else self.dag.const(int(value))
 
-    def finished(self, entry: EvaluatedStep, checks: Sequence[Fn]) -> Instance:
+    def instance(self, entry: EvaluatedStep, checks: Sequence[Fn]) -> Instance:
         self._between()
         fn, args, guards, after, changed = entry
         updates = {}

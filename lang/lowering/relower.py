@@ -65,32 +65,32 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
     attempt = copy.copy(original)
     attempt.model = model
     attempt.evaluator = _Changed(original.evaluator, model.fns, affected)
-    old = {(step.fn.name, step.args): step for step in original.raw}
-    raw: list[EvaluatedStep] = []
+    old = {(step.fn.name, step.args): step for step in original.steps}
+    steps: list[EvaluatedStep] = []
     changed: set[tuple[str, tuple[object, ...]]] = set()
     for fn in model.actions:
         if fn.name not in affected:
-            raw += [step for step in original.raw if step.fn.name == fn.name]
+            steps += [step for step in original.steps if step.fn.name == fn.name]
             continue
-        attempt.raw = []
+        attempt.steps = []
         for args in instances(fn, lowered.config):
             attempt.evaluate(fn, args)
-        raw += attempt.raw
-        now = {(step.fn.name, step.args): step for step in attempt.raw}
+        steps += attempt.steps
+        now = {(step.fn.name, step.args): step for step in attempt.steps}
         keys_before = {key for key in old if key[0] == fn.name}
         changed |= {key for key in keys_before | set(now) if not _same(old.get(key), now.get(key))}
-    if any(attempt.slots[position].index is None for step in raw for position in step.changed):
+    if any(attempt.slots[position].index is None for step in steps for position in step.changed):
         return None
-    attempt.raw = raw
+    attempt.steps = steps
     program = lowered.program
     checks = [fn for fn in model.checks if _checked(program, fn.ident)]
     judged = any(fn.is_step and fn.name in affected for fn in checks)
     before = {(instance.action, instance.args): instance for instance in program.instances}
     instances_now: list[Instance] = []
-    for step in raw:
+    for step in steps:
         key = (step.fn.name, step.args)
         unchanged = before.get(key) if key not in changed and not judged else None
-        instances_now.append(unchanged or attempt.finished(step, checks))
+        instances_now.append(unchanged or attempt.instance(step, checks))
     after = {(instance.action, instance.args): instance for instance in instances_now}
     pairs = [
         (before.get(key), after.get(key))
