@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
-from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.expr import Collecting, Comprehension, Expression
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import Collecting, children
+from elrcheck.lang.tree import children
 from elrcheck.lang.types import INT, Ty
 
 Env: TypeAlias = dict[str, Any]

@@ -20,12 +20,12 @@ from typing import Any
 from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
 from elrcheck.lang.comprehensions import MEMO, Comprehensions, Env
-from elrcheck.lang.expr import Expression, Field, StateVariable, Variable
+from elrcheck.lang.expr import Expression, Field, SetNode, StateVariable, TruthNode, Variable
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import SetNode, TruthNode, UnsupportedNode, unsupported
+from elrcheck.lang.tree import UnsupportedNode, unsupported
 from elrcheck.lang.types import Ty
 
 STATES = "$states"

@@ -339,40 +339,33 @@ class Extreme(Binder):
     default: Expression
 
 
-Comprehension: TypeAlias = Quantifier | Count | Total | Filter | Image | Union | SequenceFilter | First | Extreme
+TruthNode: TypeAlias = Junction | Equal | Not | Compare | MemberExpr | Implies | NamedConjunction | IsNone | Subset
+SetNode: TypeAlias = SetOperation | Elements | SetLiteral | WholeSort | Cardinality
+Collecting: TypeAlias = Count | Total | Filter | Image | Union | SequenceFilter | First | Extreme
+"""Nodes by the kind of their value: truths; sets and their sizes; collections of the elements of a domain."""
+Comprehension: TypeAlias = Quantifier | Collecting
 Expression: TypeAlias = (
-    Constant
+    TruthNode
+    | SetNode
+    | Comprehension
+    | Constant
     | ConfigField
     | WholeConfig
     | EnumMember
     | NoneLiteral
-    | WholeSort
     | SortList
     | EmptySequence
     | Variable
     | StateVariable
     | Some
     | Get
-    | IsNone
     | Field
     | RecordExpr
     | Update
-    | Not
-    | Junction
-    | NamedConjunction
-    | Implies
-    | Equal
     | IfElse
     | LetIn
     | Call
-    | Compare
     | Arithmetic
-    | MemberExpr
-    | Subset
-    | SetLiteral
-    | SetOperation
-    | Elements
-    | Cardinality
     | VectorGet
     | VectorPut
     | VectorOf
@@ -382,6 +375,5 @@ Expression: TypeAlias = (
     | Suffix
     | AppendExpr
     | Concatenation
-    | Comprehension
 )
 """Any node; a `match` over it ends in `tree.unsupported`."""

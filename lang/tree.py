@@ -9,29 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, Never, NoReturn, TypeAlias
+from typing import Any, Never, NoReturn
 
-from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression, StateVariable, Variable
 from elrcheck.lang.node import Expr
 from elrcheck.lang.types import Ty
-
-TruthNode: TypeAlias = (
-    expr.Junction
-    | expr.Equal
-    | expr.Not
-    | expr.Compare
-    | expr.MemberExpr
-    | expr.Implies
-    | expr.NamedConjunction
-    | expr.IsNone
-    | expr.Subset
-)
-SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.WholeSort | expr.Cardinality
-Collecting: TypeAlias = (
-    expr.Count | expr.Total | expr.Filter | expr.Image | expr.Union | expr.SequenceFilter | expr.First | expr.Extreme
-)
-"""Nodes by the kind of their value: truths; sets and their sizes; collections of the elements of a domain."""
 
 
 class UnsupportedNode(Exception):

@@ -11,12 +11,11 @@ from typing import Any
 from elrcheck.lang import expr
 from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.evaluate import STATES, ActionOutcome, Evaluator
-from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.expr import Collecting, Comprehension, Expression, SetNode, TruthNode
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError, error_at
-from elrcheck.lang.tree import Collecting, SetNode, TruthNode
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.domain import Domain
 from elrcheck.proof.any_size.named_results import Named, named_result
