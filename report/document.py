@@ -1,7 +1,7 @@
 """A report as a document: blocks to read from top to bottom, and the judgements that CI formats list.
 
-`report.kinds` makes the document of every report. The renderers know documents only: text prints the blocks;
-JUnit, SARIF, GitHub annotations and Markdown list the cases of the suites.
+`report.kinds` makes the document of a report. Renderers know only documents: text prints the blocks; JUnit, SARIF,
+GitHub annotations and Markdown list the cases of the suites.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import TraceView
 
 THIN_SPACE = "\u202f"
-"""Separates the groups of three digits in the numbers of a document; a renderer may print another sign."""
+"""Separates groups of three digits in the numbers of a document; a renderer may replace it."""
 
 
 class Number(str):
@@ -31,7 +31,7 @@ class Line(Record, frozen=True):
     text: str = ""
     style: str = ""
     hang: int | None = None
-    """Indent of further lines, where a terminal is too narrow for one."""
+    """Indent of continuation lines on a narrow terminal."""
 
 
 class Headline(Record, frozen=True):
@@ -42,7 +42,7 @@ class Headline(Record, frozen=True):
 
 
 class Labelled(Record, frozen=True):
-    """A label and a text; nothing if the text is empty."""
+    """A label and a text, printed only if the text is not empty."""
 
     label: str
     text: str | None
@@ -50,7 +50,7 @@ class Labelled(Record, frozen=True):
 
 
 class Table(Record, frozen=True):
-    """A table with its heads; nothing if it has no rows. Columns with numbers are aligned on the right."""
+    """A table with a header, printed only if it has rows. Columns with numbers are right-aligned."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -83,13 +83,13 @@ class Case(Record, frozen=True):
     trace: TraceView | None = None
     seconds: float = 0.0
     rule: str = ""
-    """The broken rule, if it does not follow from `id`."""
+    """The broken rule, if that is not `id`."""
     level: CaseLevel = "error"
-    """How bad a failure is."""
+    """Severity of a failure."""
     byte: int | None = None
-    """Position in a binary file, `place`."""
+    """Position in the binary file `place`."""
     about: str = ""
-    """What the case is about, if that is not a file."""
+    """The subject of the case, if it is not a file."""
     facts: tuple[tuple[str, str | int | None], ...] = ()
     help: str = ""
     """What to do about a failure of this rule."""
@@ -121,7 +121,7 @@ class Sample(Record, frozen=True):
 
 
 class Gauge(Record, frozen=True):
-    """A number that a monitor may watch. name: without the prefix of the program; help: a sentence."""
+    """A number for a monitor. name: without the prefix of the program; help: a sentence."""
 
     name: str
     help: str
@@ -137,9 +137,9 @@ class Sheet(Record, frozen=True):
     notes: tuple[str, ...] = ()
     """Reasons why the report is inconclusive."""
     gauges: tuple[Gauge, ...] = ()
-    """What a monitor may watch."""
+    """Numbers for a monitor."""
     judges: bool = True
-    """False for a report that is not a list of judgements, and has only a summary."""
+    """False for a report that judges nothing, and has only a summary."""
 
 
 class Document(Record, frozen=True):
@@ -150,7 +150,7 @@ class Document(Record, frozen=True):
     verdict: str
     exit_code: ExitCode
     blocks: Sequence[Block]
-    """What text shows, from top to bottom."""
+    """The text, from top to bottom."""
     sheet: Sheet
 
 
@@ -160,21 +160,21 @@ def grouped(number: int) -> str:
 
 
 def split_place(place: str) -> tuple[str, int]:
-    """Split ``folder/file.py:12`` into file and line; line 1 if the text names no line."""
+    """Return file and line of ``folder/file.py:12``; line 1 if the text names none."""
     file, colon, line = place.rpartition(":")
     return (file, int(line)) if colon and line.isdigit() else (place, 1)
 
 
 class ReportKind(Record, frozen=True):
-    """The description of a kind of report: its document and its command."""
+    """How the document of a kind of report is made."""
 
     command: str
     """A command that reports it."""
     blocks: Callable[[Any, int], Iterable[Block]]
-    """Blocks of a report by its detail: below 0 only findings and the verdict, above 0 all details."""
+    """Blocks of a report for a detail: below 0 only findings and the verdict, above 0 everything."""
     sheet: Callable[[Any], Sheet] | None = None
     """Null for a report that has text and JSON only."""
 
 
 ReportKinds: TypeAlias = Mapping[type[Report], ReportKind]
-"""The kinds of report that a module of `documents/` makes documents of."""
+"""The kinds of report of which a module in `documents/` makes documents."""

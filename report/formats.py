@@ -20,7 +20,7 @@ LISTS = ("junit", "github", "markdown", "html")
 LOCATED = ("sarif",)
 """Formats that also need the source locations of the cases."""
 MEASURED = ("prometheus",)
-"""Formats for a report that has numbers to watch."""
+"""Formats for a report with numbers for a monitor."""
 EVERY = (*PLAIN, *LISTS, *LOCATED, *MEASURED)
 FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
@@ -59,7 +59,7 @@ SUFFIXES: Mapping[str, str] = {
 
 
 def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
-    """Return what text shows of a report. detail: below 0 only findings and the verdict, above 0 all details."""
+    """Return the text of a report. detail: below 0 only findings and the verdict, above 0 all details."""
     from elrcheck.report.kinds import kind_of
 
     return tuple(kind_of(report).blocks(printable_report(report), detail))
@@ -75,10 +75,9 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
         case "html" | "markdown" if (sweep := _sweep(report)) is not None:
             return _render_sweep(sweep, form)
         case "html":
-            from elrcheck.report.html.html_report import to_html
-            from elrcheck.report.report_pages import page_of
+            from elrcheck.report.report_pages import to_html
 
-            return to_html(page_of(printable_report(report)))
+            return to_html(printable_report(report))
         case "junit" | "github" | "markdown" | "sarif" | "prometheus":
             return _render_judgements(report, form, workspace)
     from elrcheck.report.terminal import plain_text

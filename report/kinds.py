@@ -1,6 +1,6 @@
-"""Every kind of report, in one table: the schema that it has, and the module that makes its document.
+"""Every kind of report, in one table: its schema and the module that makes its document.
 
-A module is imported when a report of its kind is printed: importing all of them takes longer than a small search.
+A module is imported only when a report of its kind is printed: importing all takes longer than a small search.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MODULES: Mapping[str, str] = {
 
 
 def every_kind() -> ReportKinds:
-    """Return the class of every report with its kind, in the order of the table; imports all of them."""
+    """Return class -> kind of every report, in the order of the table. Imports all modules."""
     return {cls: kind for module in dict.fromkeys(MODULES.values()) for cls, kind in _kinds(module).items()}
 
 
@@ -65,7 +65,7 @@ def document_of(report: Report) -> Document:
 
 
 def judged(report: Report) -> Document:
-    """Return the document of a report; raise UsageFault for one that is not a list of judgements."""
+    """Return the document of a report; raise UsageFault if it judges nothing."""
     document = document_of(report)
     if not document.sheet.judges:
         help = "use text, json or jsonl"

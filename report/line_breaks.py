@@ -1,24 +1,26 @@
-"""Lines and columns for a terminal of some width, without breaking a word.
+"""Lines and columns for a terminal of some width, broken only between words.
 
-Only a word that is longer than the whole line is left to the terminal. A command keeps its words as well: it
-continues after a backslash, so that it can still be copied.
+A word longer than the line is left to the terminal. A command continues after a backslash, so that it can be copied.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 Color: TypeAlias = Literal["auto", "always", "never"]
 """When text on a terminal has colours."""
 NARROWEST = 20
-"""Below this nothing is laid out."""
+"""A narrower terminal breaks the lines itself."""
 GAP = 2
 """Blanks between two columns."""
+_WORD = re.compile(r"^\s*\S*\s*|\S+\s*")
+"""A word with the blanks after it; the first one also with those before it."""
 
 
 def lines(text: str, width: int, hang: int | None = None) -> list[str]:
-    """Return the text in lines of at most `width`, the later ones indented by `hang`; None: as the first and two."""
+    """Return the text in lines of at most `width`. hang: indent of later lines, by default 2 more than the first."""
     if len(text) <= width or width < NARROWEST:
         return [text]
     indent = len(text) - len(text.lstrip())
@@ -26,7 +28,7 @@ def lines(text: str, width: int, hang: int | None = None) -> list[str]:
     glue = " \\" if text.lstrip().partition("  ")[2].lstrip().startswith("elrcheck ") else ""
     broken: list[str] = []
     now = ""
-    for part in _parts(text):
+    for part in _WORD.findall(text):
         start = " " * hang if broken else ""
         if not now.strip() or len(now + part.rstrip()) + len(glue) <= width:
             now = (now or start) + part
@@ -37,7 +39,7 @@ def lines(text: str, width: int, hang: int | None = None) -> list[str]:
 
 
 def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
-    """Return a width for each column, at least its longest word; None if so much does not fit beside each other."""
+    """Return a width for each column, at least its longest word; None if they do not fit beside each other."""
     columns = list(zip(*rows, strict=True))
     natural = [max(map(len, cells)) for cells in columns]
     least = [max(len(word) for cell in cells for word in [*cell.split(), ""]) for cells in columns]
@@ -62,19 +64,3 @@ def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> l
             label = f"{name}: " if name and number else ""
             texts += lines(("  " if number else "") + label + cell, width, 4)
     return texts
-
-
-def _parts(text: str) -> list[str]:
-    """Return the words, each with the blanks after it; blanks at the start belong to the first one."""
-    parts: list[str] = []
-    rest = text
-    while rest:
-        start = len(rest) - len(rest.lstrip()) if not parts else 0
-        end = start
-        while end < len(rest) and not rest[end].isspace():
-            end += 1
-        while end < len(rest) and rest[end].isspace():
-            end += 1
-        parts.append(rest[:end])
-        rest = rest[end:]
-    return parts

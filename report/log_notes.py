@@ -1,8 +1,8 @@
 """The effects of a trace's steps on the logs: before and after, committed records, and lost ones.
 
-Everything is taken from the changes that the trace lists, so it is the same for a trace of any command. A
-record is *committed* once the high watermark has passed it; *acknowledged* is written only where the trace
-tracks the answers to producers (the leaf `acked`).
+Everything comes from the changes that the trace lists, so it is the same for a trace of any command. A record is
+*committed* once the high watermark has passed it; *acknowledged* appears only if the trace tracks the answers to
+producers (the leaf `acked`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LogChange(Record, frozen=True):
     before: tuple[str, ...]
     after: tuple[str, ...]
     lost: tuple[str, ...]
-    """Committed records that the step took from it."""
+    """Committed records that the step removed from it."""
 
 
 class StepNotes(Record, frozen=True):
@@ -46,16 +46,16 @@ class Loss(Record, frozen=True):
 
     record: str
     leader: str | None
-    """Who leads without it; None if no log has it, whoever leads."""
+    """The leader that lacks it; None if no log has it."""
     acknowledged: bool
     committed: int
     """Number of the step that committed it."""
     lost: int | None
-    """Number of the last step that took it from a log; None if no step did."""
+    """Number of the last step that removed it from a log; None if no step did."""
 
 
 def records(text: str) -> tuple[str, ...]:
-    """Return the records of a log as the trace prints it, `[r1@1(all) r2@2(1)]`."""
+    """Return the records of a log in the notation of traces, `[r1@1(all) r2@2(1)]`."""
     return tuple(text.removeprefix("[").removesuffix("]").split())
 
 
@@ -137,7 +137,7 @@ def _gained(old: str, new: str) -> tuple[str, ...]:
 
 
 def _leader_of(step: Step) -> str:
-    """Return the broker whose high watermark the step raised: it committed the records."""
+    """Return the broker whose high watermark the step raised, which is the one that committed; else CONTROLLER."""
     for change in step.changes:
         match = _WATERMARK.fullmatch(change.path)
         if match and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):

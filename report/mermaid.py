@@ -1,7 +1,7 @@
 """Renders a trace as a Mermaid sequence diagram with the controller and every broker as participants.
 
-Beside each step stand the partition's changes, and over a broker its log before and after: so the diagram
-shows where a committed record is lost. A frame marks the steps at which a property becomes false.
+Notes show the partition's changes, and the log of a broker before and after a step, so the diagram shows where a
+committed record is lost. A frame marks the steps at which a property becomes false.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from elrcheck.report.log_notes import StepNotes, name, notes
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
 
 PLACES = ("b", "leader")
-"""Arguments that name the broker of an action that sends no message."""
+"""Arguments that name the broker of an action without a message."""
 FRAME = "rgba(200, 30, 30, 0.15)"
 """Behind the steps at which a property becomes false; transparent, for light and dark pages."""
 _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;"}
@@ -69,13 +69,13 @@ def _name(place: str) -> str:
 
 
 def place_of(step: Step) -> str:
-    """Return where a step happens that is not a message."""
+    """Return the broker, or CONTROLLER, of a step without a message."""
     arguments = {a.name: a.value for a in step.arguments}
     return next((arguments[name] for name in PLACES if name in arguments), CONTROLLER)
 
 
 def important(step: Step) -> tuple[str, ...]:
-    """Return the important changes of a step: the partition's state."""
+    """Return the changes of the partition's state."""
     return tuple(
         f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
         for c in step.changes
@@ -84,5 +84,5 @@ def important(step: Step) -> tuple[str, ...]:
 
 
 def safe(text: str) -> str:
-    """Escape text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
+    """Return the text escaped for Mermaid: `#` and `;` would end it, `<` would begin a tag."""
     return "".join(_ENTITIES.get(char, char) for char in printable(text))

@@ -8,14 +8,14 @@ from elrcheck.results.trace_view import TraceView
 
 
 def sentence(result: PropertyReport) -> str:
-    """Return what the counterexample shows: the lost record, or else what is false; empty without one."""
+    """Return what the counterexample shows: the lost record, or the property that is false; empty without one."""
     if result.verdict != "violated" or result.counterexample is None:
         return ""
     return lost(result.counterexample) or _false(result, result.counterexample)
 
 
 def lost(trace: TraceView) -> str:
-    """Return the loss that a trace ends with, in a sentence; empty if it ends with none."""
+    """Return a sentence about the record that is lost at the end of a trace; empty if none is."""
     missing = loss(trace)
     if missing is None:
         return ""

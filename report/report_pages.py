@@ -1,4 +1,4 @@
-"""The page of every kind of report, in one table: its parts and the card on top."""
+"""The HTML page of every kind of report: its parts and the card on top, in one table."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from elrcheck.report.html.html_card import (
     suite_card,
 )
 from elrcheck.report.html.html_exploration import exploration_parts
+from elrcheck.report.html.html_matrix import SIGNS
 from elrcheck.report.html.html_page import case_parts, check_parts, gate_parts, html_page, prove_parts
 from elrcheck.report.html.html_part import HtmlPage, PagePart
 from elrcheck.report.html.html_risk import assess_parts, risk_parts
 from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
+from elrcheck.report.html.page_template import whole_page
 from elrcheck.report.kinds import document_of, judged, kind_of
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport
@@ -40,10 +42,9 @@ from elrcheck.results.trace_reports import ExplainReport, ReplayReport
 
 
 class PageKind(Record, frozen=True):
-    """The parts of a report's page."""
+    """How the page of a report is made."""
 
     parts: Callable[[Any, Document], Iterable[PagePart]] = case_parts
-    """The parts of the page."""
     card: Callable[[Any], Card] = no_card
     """The card on top."""
 
@@ -66,7 +67,7 @@ PAGES: Mapping[type[Report], PageKind] = {
 
 
 def page_kind(report: Report) -> PageKind:
-    """Return what the page of a report is made of; a result of the Python API is a report, too."""
+    """Return how the page of a report is made; a result of the Python API is a report, too."""
     return next((PAGES[base] for base in type(report).__mro__ if base in PAGES), PageKind())
 
 
@@ -75,3 +76,8 @@ def page_of(report: Report) -> HtmlPage:
     document = judged(report) if kind_of(report).sheet is None else document_of(report)
     kind = page_kind(report)
     return html_page(document, kind.parts(report, document), kind.card(report))
+
+
+def to_html(report: Report) -> str:
+    """Return the page of a report as one self-contained HTML file, with all texts escaped."""
+    return whole_page("report.html.j2", page=page_of(report), signs=SIGNS)

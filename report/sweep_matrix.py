@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.ci.markdown import escape
-from elrcheck.report.documents.sweep_document import named, value_text
-from elrcheck.report.plain_words import several
+from elrcheck.report.documents.sweep_document import named, summary, value_text
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
@@ -92,7 +91,7 @@ def _cell(row: SweepRow | None) -> MatrixCell | None:
 
 
 def detail(row: SweepRow) -> str:
-    """Return the detail to show next to the verdict."""
+    """Return the property and depth, the number of states, or the reason, by verdict."""
     match row.verdict:
         case "violated":
             depth = "" if row.depth is None else f" at depth {row.depth}"
@@ -102,14 +101,8 @@ def detail(row: SweepRow) -> str:
     return row.reason or ""
 
 
-def summary(report: SweepReport) -> str:
-    """Return the number of configurations per verdict, in one line."""
-    counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
-    return f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}"
-
-
 def smallest(report: SweepReport) -> str | None:
-    """Describe the smallest violating configuration; None without a violation."""
+    """Return the smallest violating configuration in words; None without a violation."""
     first = report.rows[0]
     if first.verdict != "violated":
         return None

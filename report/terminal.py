@@ -1,6 +1,6 @@
-"""The console of the text renderers, and the few elements they print.
+"""Prints the blocks of a document.
 
-On a terminal the text adapts to its width and colours, and no word is broken; elsewhere it has no escape
+On a terminal the text adapts to its width and colours, and is broken only between words; elsewhere it has no escape
 codes, is never wrapped, and does not depend on the environment.
 """
 
@@ -33,10 +33,7 @@ STYLES: Mapping[str, str] = {word: style for style, words in _WORDS.items() for 
 
 
 class Page:
-    """Writes blocks to a console, none interpreted as rich markup.
-
-    Whatever a text is made of, it stays on its line and is printable: some pages show no report.
-    """
+    """Writes blocks to a console. Every text is made printable and stays on its line; none is rich markup."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -44,7 +41,7 @@ class Page:
         self._width = console.width if console.file.isatty() else None
 
     def show(self, blocks: Iterable[Block]) -> None:
-        """Print the blocks; on a terminal that is too narrow, a line becomes several."""
+        """Print the blocks, wrapped to the width of a terminal."""
         for block in blocks:
             match block:
                 case Line(text, style, hang):
@@ -104,7 +101,7 @@ class Page:
 
 
 def _numeric(rows: Sequence[Sequence[Cell]]) -> set[int]:
-    """Return the numbers of the columns that have a number in some row."""
+    """Return the indices of columns with a number in some row."""
     return {place for row in rows for place, cell in enumerate(row) if isinstance(cell, int | Number)}
 
 
@@ -114,7 +111,7 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
 
     class Piped(Console):
         def on_broken_pipe(self) -> None:
-            """rich would exit with 1, which means a finding; `elrcheck.console.shell` handles it instead."""
+            """Leave it to `elrcheck.console.shell`: rich would exit with 1, which means a finding."""
             raise BrokenPipeError
 
     console = Piped(

@@ -1,4 +1,4 @@
-"""An answer of `what-if` in a few lines for people: the decision, and what it changes."""
+"""An answer of `what-if` as text: the decision, and what it changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mappi
 
 
 def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the answer changes: the name, the value before and after."""
+    """Yield a line for each changed value: its name, the value before and after."""
     old, new = before["partition"] or {}, answer["partition"] or {}
     for key, now in new.items():
         if key not in old:

@@ -1,8 +1,8 @@
 """Renders the judgements of a document as GitHub workflow commands, one annotation per failed case.
 
-Paths of the model are relative to the package. An annotation has a path only if the job's repository has such
-a file, as that of the model has; elsewhere GitHub would point to nothing, and the message names the place.
-Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
+Paths of the model are relative to the package. An annotation has a path only if the job's repository has that file;
+otherwise its message names the place. Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message,
+also `:` and `,` in a property.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from pathlib import Path
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.printable import printable
 from elrcheck.report.document import Case, Document, split_place
+from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
-_NAMED = 20
+_MOST_NAMED = 20
+"""Undecided cases that the warning names."""
 
 
 def to_github(document: Document, workspace: Path = Path()) -> str:
@@ -31,7 +33,8 @@ def to_github(document: Document, workspace: Path = Path()) -> str:
     if document.exit_code is ExitCode.INCONCLUSIVE:
         undecided = [case.id for suite in document.sheet.suites for case in suite.cases if case.outcome == "undecided"]
         if undecided:
-            lines.append(f"::warning title=elrcheck {document.command}::{message(_undecided(undecided))}")
+            text = f"{len(undecided)} undecided: {some_of(undecided, _MOST_NAMED)}"
+            lines.append(f"::warning title=elrcheck {document.command}::{message(text)}")
     lines += [f"::warning title=elrcheck {document.command}::{message(note)}" for note in document.sheet.notes]
     return "\n".join([*lines, f"{document.verdict.upper()}  {printable(document.sheet.summary)}"]) + "\n"
 
@@ -48,11 +51,6 @@ def _annotation(suite: str, case: Case, workspace: Path) -> str:
     fields.append(f"title={value(f'{case.title} ({suite})')}")
     kind = {"error": "error", "warning": "warning", "note": "notice"}[case.level]
     return f"::{kind} {','.join(fields)}::{message(text)}"
-
-
-def _undecided(idents: list[str]) -> str:
-    more = f" and {len(idents) - _NAMED} more" if len(idents) > _NAMED else ""
-    return f"{len(idents)} undecided: {', '.join(idents[:_NAMED])}{more}"
 
 
 def message(text: str) -> str:

@@ -70,5 +70,5 @@ def _case(suite: Suite, case: Case) -> ET.Element:
 
 
 def legal(text: str) -> str:
-    """Replace the characters that XML 1.0 cannot represent."""
+    """Return the text with every character that XML 1.0 cannot represent replaced by U+FFFD."""
     return _FORBIDDEN.sub("\ufffd", text)

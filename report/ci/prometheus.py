@@ -1,7 +1,7 @@
 """Renders the measures of a document for the text file collector of Prometheus' node exporter.
 
-One gauge a name, as the exposition format wants it; the exit code and the verdict come first. Write the file with
-`-o elrcheck.prom`: it is replaced at once, so the collector never reads half of it.
+Each gauge appears once, as the exposition format requires; the exit code and the verdict come first. `-o elrcheck.prom`
+replaces the file atomically, so the collector never reads half of it.
 Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text-based format.
 """
 

@@ -21,6 +21,8 @@ from elrcheck.results.trace_view import Step, TraceView
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
 """Base of relative paths: the package for files of the model, the working directory for others."""
+DESCRIBED = "`elrcheck show {}` prints its description."
+ACCEPTED = "`elrcheck gate --update-baseline` accepts the new results."
 Node = dict[str, Any]
 
 
@@ -58,11 +60,7 @@ def _rule(name: str, case: Case) -> Node:
         "shortDescription": _message(title),
         "fullDescription": _message(f"{title}."),
         "defaultConfiguration": {"level": case.level},
-        "help": _message(
-            case.help or f"`elrcheck show {name}` prints its description."
-            if case.help or case.place is None
-            else "`elrcheck gate --update-baseline` accepts the new results."
-        ),
+        "help": _message(case.help or (DESCRIBED.format(name) if case.place is None else ACCEPTED)),
     }
 
 
@@ -140,10 +138,9 @@ def _location(place: str) -> Node:
 
 
 def _inside(file: str, byte: int, about: str) -> Node:
-    """Return a place in a binary file: a byte, and what stands there."""
-    located = file.startswith("/") or "://" in file
-    uri = ("file://" if file.startswith("/") else "") + _uri(file) if located else _uri(file)
-    artifact = {"uri": uri} if located else {"uri": uri, "uriBaseId": ROOT}
+    """Return a byte of a binary file, and what it is about."""
+    uri = ("file://" if file.startswith("/") else "") + _uri(file)
+    artifact = {"uri": uri} if "://" in uri else {"uri": uri, "uriBaseId": ROOT}
     return {
         "physicalLocation": {"artifactLocation": artifact, "region": {"byteOffset": byte}},
         "logicalLocations": [{"fullyQualifiedName": about, "kind": "resource"}],

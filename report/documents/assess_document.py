@@ -9,7 +9,7 @@ LOST         F-20: The ELR keeps brokers that are no longer replicas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from elrcheck.report.document import (
@@ -27,8 +27,8 @@ from elrcheck.report.document import (
     Suite,
 )
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
-from elrcheck.report.documents.risk_document import settings_in_words, told_apart, wrapped
-from elrcheck.report.plain_words import several
+from elrcheck.report.documents.risk_document import settings_in_words, shared_and_rest, wrapped
+from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.finding_table import Level
 from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
 
@@ -76,12 +76,6 @@ def findings_together(report: AssessReport) -> tuple[FindingOfGroups, ...]:
     return tuple(FindingOfGroups(one, tuple(groups[one.finding])) for one in worst_first)
 
 
-def some_of(names: Sequence[str], most: int = MOST_TOPICS) -> str:
-    """Return the first of these names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
     """Yield settings, findings, and the audit. detail: below 0 only the verdict, above 0 every finding in full."""
     yield from _settings(report, detail)
@@ -124,7 +118,7 @@ def assessment_in_words(report: AssessReport) -> str:
 
 def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
     """Yield what the settings have in common, then each kind of settings with its topics."""
-    common, apart = told_apart([group.settings for group in report.groups])
+    common, apart = shared_and_rest([group.settings for group in report.groups])
     topics = [topic for group in report.groups for topic in group.topics]
     number = several(len(topics), "topic", written=f"{len(topics):,}")
     kinds = f": {number}, {len(apart)} kinds of settings" if len(apart) > 1 else ""
@@ -150,7 +144,7 @@ def notes_together(report: AssessReport) -> Iterator[str]:
     for note in dict.fromkeys(note for group in report.groups for note in group.notes):
         about = [group for group in report.groups if note in group.notes]
         topics = [topic for group in about for topic in group.topics]
-        yield note if len(about) == len(report.groups) else f"{some_of(topics)}: {note}"
+        yield note if len(about) == len(report.groups) else f"{some_of(topics, MOST_TOPICS)}: {note}"
 
 
 def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -164,7 +158,7 @@ def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
         yield from wrapped(label, f"{finding.finding}: {finding.title}{seen}")
         if len(groups) < len(report.groups):
             topics = [topic for group in groups for topic in group.topics]
-            yield from wrapped("  topics", f"{len(topics):,} of {every:,}: {some_of(topics)}")
+            yield from wrapped("  topics", f"{len(topics):,} of {every:,}: {some_of(topics, MOST_TOPICS)}")
         if full:
             yield from wrapped("  happens", finding.happens)
             yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
@@ -227,9 +221,12 @@ def assess_sheet(report: AssessReport) -> Sheet:
 def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
     """Return for each finding the number of topics that it applies to, or 1 for settings without topics."""
     samples = tuple(
-        Sample((*_labels(group), *_named(finding)), max(len(group.topics), 1))
+        Sample(
+            (*_labels(group), ("finding", one.finding), ("severity", one.severity), ("level", one.level)),
+            max(len(group.topics), 1),
+        )
         for group in report.groups
-        for finding in group.findings
+        for one in group.findings
     )
     topics = Gauge("assess_topics", "Topics, or partitions of one, with settings that a finding applies to.", samples)
     partial = Sample((), int(report.incomplete or bool(report.unread)))
@@ -251,10 +248,6 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
         ("unclean_leader_election", "on" if settings.unclean_leader_election_enable else "off"),
         ("partition_zero", "yes" if settings.first_partition else "no"),
     )
-
-
-def _named(finding: AssessedFinding) -> tuple[tuple[str, str], ...]:
-    return (("finding", finding.finding), ("severity", finding.severity), ("level", finding.level))
 
 
 def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:

@@ -105,10 +105,10 @@ def release_in_words(audited: AuditedLog | AuditedCluster) -> str:
     return f"{line}, metadata.version {audited.metadata_version or 'not set'}"
 
 
-def brokers_in_words(log: AuditedLog) -> str:
-    """Return the ids of the brokers, the fenced ones named."""
-    fenced = f" (fenced: {', '.join(map(str, log.fenced))})" if log.fenced else ""
-    return (", ".join(map(str, log.brokers)) or "none") + fenced
+def brokers_in_words(audited: AuditedLog | AuditedCluster) -> str:
+    """Return the ids of the brokers, then those that are fenced."""
+    fenced = f" (fenced: {', '.join(map(str, audited.fenced))})" if audited.fenced else ""
+    return (", ".join(map(str, audited.brokers)) or "none") + fenced
 
 
 def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
@@ -120,7 +120,7 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
     listed = flags if detail > 0 else flags[:MOST_LISTED]
     for flag in listed:
         yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
-        if flag.path == flag.log:  # a cluster that runs: all of it was seen at one time, which stands below
+        if flag.path == flag.log:  # a live cluster was seen at one time, which is printed below
             continue
         until = "" if flag.until is None else f", until {flag.until}"
         yield Labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
@@ -133,13 +133,12 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
     for text in cluster.unseen:
         yield Line(f"NOT SEEN  {text}", style="bold yellow")
     if detail >= 0:
-        fenced = f" (fenced: {', '.join(map(str, cluster.fenced))})" if cluster.fenced else ""
         at = "" if cluster.offset < 0 else f", at offset {cluster.offset} of the metadata log"
         elr = "ELR on" if cluster.elr_version else "ELR off"
         yield Line(f"{cluster.name}: cluster {cluster.cluster_id}, {release_in_words(cluster)}, {elr}")
         yield Line(
-            f"brokers {', '.join(map(str, cluster.brokers))}{fenced}, reassignments under way:"
-            f" {grouped(cluster.reassignments)}; seen {cluster.time}{at}"
+            f"brokers {brokers_in_words(cluster)}, reassignments under way: {grouped(cluster.reassignments)};"
+            f" seen {cluster.time}{at}"
         )
     yield Headline(
         report.verdict,
@@ -227,9 +226,7 @@ def flag_gauge(command: str, flags: Sequence[AuditFlag]) -> Gauge:
 
 
 def _suite(log: AuditedLog, report: AuditReport) -> Suite:
-    cases = [flag_case(flag) for flag in report.flags if flag.log == log.name]
-    if not cases:
-        cases.append(Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report)))
+    cases = [flag_case(flag) for flag in report.flags if flag.log == log.name] or [_no_flag(report)]
     for damage in report.damage:
         if damage.path in log.files:
             ident = f"damage {damage.offset} byte {damage.position}"
@@ -245,7 +242,7 @@ def _suite(log: AuditedLog, report: AuditReport) -> Suite:
 
 
 def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
-    cases = tuple(flag_case(flag) for flag in report.flags)
+    cases = tuple(map(flag_case, report.flags)) or (_no_flag(report),)
     facts = (
         ("cluster", cluster.cluster_id),
         ("kafka", cluster.kafka),
@@ -254,8 +251,11 @@ def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
         ("partitions", str(report.partitions)),
         *_repairs(report),
     )
-    none = Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report))
-    return Suite(cluster.name, cases or (none,), facts=facts)
+    return Suite(cluster.name, cases, facts=facts)
+
+
+def _no_flag(report: AuditReport) -> Case:
+    return Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report))
 
 
 def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
@@ -268,7 +268,7 @@ def flag_case(flag: AuditFlag) -> Case:
     until = "" if flag.until is None else f", until {flag.until}"
     where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"
     ident = f"{flag.rule} {about} {flag.offset}"
-    if flag.path == flag.log:  # a cluster that runs, in which a partition has a rule's flag only once
+    if flag.path == flag.log:  # a live cluster, in which a rule flags a partition only once
         where, ident = f"seen {flag.time} in {flag.path}", f"{flag.rule} {about}"
     return Case(
         ident,

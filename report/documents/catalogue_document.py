@@ -11,7 +11,7 @@ from elrcheck.results.finding_table import FindingTable
 
 
 def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield a whole entry; omits a doc that only repeats the summary."""
+    """Yield a whole entry, without a doc that only repeats the summary."""
     for key, value in entry.items():
         if key == "doc" and value == entry.get("summary"):
             continue
@@ -36,7 +36,7 @@ def _word(value: Any) -> str:
 
 
 def finding_table_blocks(table: FindingTable) -> Iterator[Block]:
-    """Yield the strongest level at which each finding was shown in each release, then all that is behind it."""
+    """Yield the strongest level at which each finding was shown in each release, then the evidence."""
     rows = [(row.finding, *map(row.strongest, table.releases)) for row in table.rows]
     yield Table(("shown", *table.releases), rows)
     for row in table.rows:

@@ -1,8 +1,8 @@
 """A check report as text, in the order of need: the shortest counterexample, tables, and the verdict last.
 
-Of several violations the one with the shortest trace is printed, and one line for each of the others; with
---all, or -v, every one. Tables of more than a few properties are left to -v. -q leaves out all but the lines that name
-the violations, and the verdict. The block of a violated property::
+The violation with the shortest trace is printed in full and the others in a line each; -v prints all of them, and
+long tables of properties. -q prints only one line for each violation, and the verdict. The block of a violated
+property::
 
     FAIL  P-3 LeaderInIsr  violated at depth 2
           means     After step 2 this is false: "The leader is a member of the ISR".
@@ -35,17 +35,26 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import broker_count, from_store, of_model, settings_of, several, source_of
+from elrcheck.report.plain_words import (
+    broker_count,
+    from_store,
+    of_model,
+    settings_of,
+    several,
+    source_of,
+    stored_at,
+    with_reason,
+)
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
-"""Quotation marks that every stream can print."""
+"""Replaces quotation marks that some streams cannot print."""
 FEW_PROPERTIES = 12
-"""A model with more of them has its properties and actions counted, and listed with -v."""
+"""Properties and actions of a model with more are only counted, unless -v."""
 MOST_NOT_TRIED = 5
-"""Events that the scope leaves out and the text names without -v."""
+"""Number of events outside the scope that are named without -v."""
 MOST_FINDINGS = 3
-"""Findings outside the scope that are named with their events; of the others only the ids."""
+"""Number of findings outside the scope that are named with their events; the others only with their ids."""
 
 
 def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
@@ -54,18 +63,21 @@ def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
         yield from _properties(report)
         yield from _actions(report, detail)
     if detail > 0:
-        yield from _details(report)
+        rows = [(variable.name, variable.distinct) for variable in report.variables]
+        yield Table(("variable", "distinct values"), rows)
+        yield from levels_blocks(report.search.levels)
+        yield Table(("setting", "value"), settings_of(report.config))
     yield from _verdict(report, detail)
 
 
 def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, detail: int) -> Iterator[Block]:
-    """Yield the shortest counterexample whole, unless -q; the others in a line each, unless -v."""
+    """Yield the shortest counterexample in full, unless -q; the others in a line each, unless -v."""
     violations = sorted(violated, key=lambda violation: (violation.depth is None, violation.depth))
     whole = 0 if detail < 0 else len(violations) if detail > 0 else 1
     for violation in violations[:whole]:
         yield from violation_blocks(violation, report, detail)
     for violation in violations[whole:]:
-        place = _place(violation, report)
+        place = stored_at(report.run_dir, violation.trace)
         yield Headline("fail", _headline(violation, report) + (f"  {place}" if place else ""))
     if 0 < whole < len(violations):
         yield Line(f"      -v prints all {len(violations)}, and `elrcheck trace show PATH` one of them")
@@ -77,40 +89,28 @@ def _headline(violation: PropertyReport, report: CheckReport) -> str:
     return f"{violation.id} {violation.name}  violated{where}  ({report.variant}, {report.scope})"
 
 
-def _place(violation: PropertyReport, report: CheckReport) -> str | None:
-    """Return the path of the stored trace."""
-    if violation.trace is None:
-        return None
-    return f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
-
-
 def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
-    """Yield the block of one violated property, including its trace."""
+    """Yield the block of one violated property, with its trace."""
     yield Headline("fail", _headline(violation, report))
     yield Labelled("means", sentence(violation).translate(PLAIN))
     yield Labelled("conjunct", violation.conjunct)
     yield Labelled("witness", violation.witness)
-    yield from _instance_of(violation)
+    for number, each in enumerate(violation.instance_of):
+        label = "finding" if number == 0 else "or"
+        yield Labelled(label, f"{each.finding}: {each.title} (`elrcheck show {each.finding}`)")
     if violation.counterexample is not None:
         yield from trace_blocks(violation.counterexample, initial=detail > 0)
         if violation.counterexample.repro is not None:
             yield Labelled("repro", violation.counterexample.repro)
-    place = _place(violation, report)
+    place = stored_at(report.run_dir, violation.trace)
     if place is not None:
         yield Labelled("trace", place)
         yield Labelled("next", of_model(f"elrcheck explain {place}", *source_of(report)))
     yield Line()
 
 
-def _instance_of(violation: PropertyReport) -> Iterator[Block]:
-    """Name the findings that the trace is an instance of."""
-    for number, each in enumerate(violation.instance_of):
-        label = "finding" if number == 0 else "or"
-        yield Labelled(label, f"{each.finding}: {each.title} (`elrcheck show {each.finding}`)")
-
-
 def _worth_tables(report: CheckReport) -> bool:
-    """Return whether a table says more than the counts below the verdict, or is short."""
+    """Return whether the tables are short, or say more than the counts below the verdict."""
     return len(report.properties) <= FEW_PROPERTIES or any(each.waiting is not None for each in report.properties)
 
 
@@ -135,7 +135,7 @@ def _properties(report: CheckReport) -> Iterator[Block]:
 
 
 def _actions(report: CheckReport, detail: int) -> Iterator[Block]:
-    """Yield the actions that fired; with -v every one. What the budgets leave out is below the verdict."""
+    """Yield the actions that fired; with -v every action."""
     yield Table(
         ("action", "fired", "new states", ""),
         [
@@ -150,12 +150,6 @@ def _idleness(action: ActionReport) -> str:
     if not action.idle:
         return ""
     return "beyond the budgets" if action.fired else "never fired"
-
-
-def _details(report: CheckReport) -> Iterator[Block]:
-    yield Table(("variable", "distinct values"), [(variable.name, variable.distinct) for variable in report.variables])
-    yield from levels_blocks(report.search.levels)
-    yield Table(("setting", "value"), settings_of(report.config))
 
 
 def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
@@ -200,7 +194,7 @@ def _counted(report: CheckReport) -> Iterator[Block]:
 
 
 def _extent(extent: Extent, detail: int) -> Iterator[Block]:
-    """Yield what was tried and what was not: a verdict is about nothing else."""
+    """Yield what was tried and what was not, which is the extent of the verdict."""
     yield Labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
     named = extent.not_tried[: None if detail > 0 else MOST_NOT_TRIED]
     left = len(extent.not_tried) - len(named)
@@ -268,10 +262,7 @@ def check_sheet(report: CheckReport) -> Sheet:
         search_facts(report.search),
     )
     violated = [result.id for result in report.properties if result.verdict == "violated"]
-    reach = "complete within the budgets of the scope"
-    if not report.search.complete:
-        reach = f"bounded by {report.search.stopped_by or 'an unnamed limit'}"
-    summary = f"{suite.name}: {reach}" + (f"; violated: {', '.join(violated)}" if violated else "")
+    summary = f"{suite.name}: {_reach(report.search)}" + (f"; violated: {', '.join(violated)}" if violated else "")
     if report.failures:
         summary += f"; fails by --fail-on {','.join(failure.word for failure in report.failures)}"
     return Sheet(summary, (suite,), check_notes(report))
@@ -306,10 +297,7 @@ def property_case(result: PropertyReport, report: CheckReport) -> Case:
     where = "" if result.depth is None else f" at depth {result.depth}"
     message, blocks = "", tuple[Block, ...]()
     if result.verdict == "violated":
-        named = [result.conjunct or "", f"for {result.witness}" if result.witness else ""]
-        why = [": " + " ".join(filter(None, named))] if any(named) else []
-        message = " ".join(["violated" + where, *why])
-        message = f"{result.id} {result.name} {message}".replace(" : ", ": ")
+        message = with_reason(f"{result.id} {result.name} violated{where}", result.conjunct, result.witness)
         blocks = tuple(violation_blocks(result, report))
     elif result.verdict not in _PROPERTY:
         message = _UNDECIDED.get(result.verdict, result.verdict)
@@ -345,7 +333,7 @@ def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
 
 
 def projected(guess: Projection | None) -> str | None:
-    """Return the projected size of an incomplete search, clearly marked as an estimate."""
+    """Return the projected size of an incomplete search, marked as an estimate."""
     if guess is None:
         return None
     size = f"{grouped(guess.states)} states in {guess.levels} levels"

@@ -30,7 +30,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.plain_words import several
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
-from elrcheck.results.trace_view import Argument, Change, Step, TraceView, as_call
+from elrcheck.results.trace_view import Step, TraceView, as_call
 
 _MARK = {"proved": ".", "refuted": "F", "unknown": "?"}
 
@@ -139,9 +139,7 @@ def _step_case(step: StepReport, rule_report: RuleReport | None) -> Case:
         message = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
         message += f" ({failure.conjunct})" if failure.conjunct else ""
-        arguments = tuple(Argument(a.name, a.value) for a in failure.arguments)
-        changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
-        trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
+        trace = TraceView(failure.before, (Step(1, step.event, failure.arguments, "", failure.changes),))
     return Case(
         f"{step.event} x {step.rule}",
         f"{step.event} preserves {rule}",

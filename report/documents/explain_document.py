@@ -20,7 +20,9 @@ from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainRepo
 from elrcheck.results.trace_view import as_call
 
 WIDEST = 140
+"""Characters of a clause that are printed."""
 CHOICES = 3
+"""Choices of arguments that a row names."""
 
 
 def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
@@ -63,7 +65,7 @@ def _property(explained: Explained, at: int, detail: int) -> Iterator[Block]:
 
 
 def _wait(explained: Explained, detail: int) -> Iterator[Block]:
-    """Yield the goal in each state of the cycle; groups states where it is false for the same reasons."""
+    """Yield why the wait never ends, once for all states of the cycle with the same reason."""
     wait, instance = explained.wait, f" for {explained.witness}" if explained.witness else ""
     if wait is None:
         yield Headline("holds", f"{explained.id} {explained.name}: every wait ends in this behaviour")
@@ -134,7 +136,7 @@ def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
 
 
 def _clause(clause: Clause, detail: int, depth: int, expected: bool) -> Iterator[Block]:
-    """Yield a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
+    """Yield a clause, and below it the parts that decide it; uninformative parts only if detail > 0."""
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
     witness = ", ".join(f"{a.name}={a.value}" for a in clause.witness)

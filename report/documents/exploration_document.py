@@ -1,4 +1,4 @@
-"""What was reached, as text: the states of a scope, and what several runs covered together."""
+"""The reports of `explore` and `runs coverage` as text."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from elrcheck.results.check_report import PropertyReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
 
 COUNTS_SHOWN = 8
-"""Maximum number of count differences shown without -v: one changed rule changes most counts."""
+"""Count differences that are listed without -v: one changed rule changes most counts."""
 
 
 def gate_blocks(report: GateReport, detail: int = 0) -> Iterator[Block]:
@@ -239,8 +239,8 @@ def _property(entry: EntryReport, result: PropertyReport, difference: Difference
 def _others(entry: EntryReport) -> list[Case]:
     """Return cases for a missing property, a new entry and an inconclusive run."""
     properties = {result.id for result in entry.check.properties}
-    grouped = {kind for kind, _ in _GROUPS}
-    rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in properties]
+    elsewhere = {"proof", *(kind for kind, _ in _GROUPS)}
+    rest = [one for one in entry.differences if one.kind not in elsewhere and one.subject not in properties]
     return [
         Case(
             one.subject,

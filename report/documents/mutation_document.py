@@ -91,7 +91,7 @@ _QUIET = ("found", "counted", "undefined", "equivalent")
 
 
 def _rules(report: MutateReport, detail: int) -> Iterator[Block]:
-    """Yield the changes that nothing tells apart; with -v all of them."""
+    """Yield the changes that nothing distinguishes from the original; with -v all of them."""
     listed = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET or rule.hole]
     yield Table(
         ("change", "at", "verdict", "by", "depth", ""),
@@ -193,8 +193,7 @@ def mutate_sheet(report: MutateReport) -> Sheet:
         suites.append(_suite("changed rules", [_rule_case(rule) for rule in report.rules]))
     words: list[str] = [hazard.verdict for hazard in report.hazards]
     words += [guard.verdict for guard in report.guards] + [rule.verdict for rule in report.rules]
-    summary = ", ".join(f"{words.count(word)} {word.replace('_', ' ')}" for word in dict.fromkeys(words))
-    return Sheet(summary or "nothing was run", tuple(suites))
+    return Sheet(_tally(words) or "nothing was run", tuple(suites))
 
 
 def _suite(name: str, cases: Sequence[Case]) -> Suite:

@@ -1,4 +1,4 @@
-"""Reports of proofs, certificates and TLC as text: failures first, then the totals, and the verdict last."""
+"""A proof as text: failures first, then the totals, and the verdict last."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _open_cells(report: ProveReport) -> Iterator[Block]:
 
 
 def _every_size(report: ProveReport) -> str:
-    """Return how many cells hold for every size, and how many are open or false."""
+    """Return how many cells are proved for every size, and how many are open or refuted."""
     count = {verdict: sum(cell.verdict == verdict for cell in report.cells) for verdict in _PROOF}
     left = f", {count['unknown']} open, {count['refuted']} refuted" if count["proved"] < len(report.cells) else ""
     sizes = "" if report.coverage is None else f" for {', '.join(report.coverage.sizes)}"
@@ -104,7 +104,7 @@ def _every_size(report: ProveReport) -> str:
 
 
 def claim(report: ProveReport) -> str:
-    """Return how much of the model the verdict is about."""
+    """Return the extent of the verdict: properties, actions, assumptions and sizes."""
     covered = report.coverage
     if report.sizes == "any" and report.verdict != "proved":
         return f"{_every_size(report)}{assumptions_text(report)}"
@@ -128,7 +128,7 @@ def claim(report: ProveReport) -> str:
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
-    """Return what bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
+    """Return what bounds the claim: sizes, and what the configuration makes atomic or immediate."""
     if covered.brokers is None:
         return ", ".join(covered.sizes) or "no sizes"
     records = several(covered.log_slots, "record")
@@ -141,41 +141,20 @@ def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
 
 
 def assumptions_text(report: ProveReport) -> str:
-    """Return what the verdict depends on, beside the rules; it stands in every headline."""
+    """Return the assumptions of the verdict, for every headline."""
     return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
-
-
-def _steps_covered(covered: Coverage) -> Iterator[Block]:
-    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
-    if covered.renamed:
-        members = "members" if covered.brokers is None else "brokers"
-        steps += f", {covered.renamed} of them by renaming the {members} of others"
-    yield Labelled("steps", steps)
 
 
 def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
     """Yield what the claim covers: the sizes, and the one value of each knob that matters."""
     if covered is None:
         return
-    if covered.brokers is None:
-        yield Labelled("sizes", f"{', '.join(covered.sizes)}; numbers without a limit of their own, and no budgets")
-        yield from _steps_covered(covered)
-        yield from _assumed_and_set(covered)
-        return
-    replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
-    if covered.any_order:
-        replicas = "in any order, the same throughout"
-    yield Labelled(
-        "sizes",
-        f"{several(covered.brokers, 'broker')}, replica list {replicas}, min ISR {covered.min_isr},"
-        f" logs of up to {several(covered.log_slots, 'record')}, so that no run ever commits more;"
-        " epochs and disturbances without bound",
-    )
-    yield from _steps_covered(covered)
-    yield from _assumed_and_set(covered)
-
-
-def _assumed_and_set(covered: Coverage) -> Iterator[Block]:
+    yield Labelled("sizes", _sizes_covered(covered))
+    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
+    if covered.renamed:
+        members = "members" if covered.brokers is None else "brokers"
+        steps += f", {covered.renamed} of them by renaming the {members} of others"
+    yield Labelled("steps", steps)
     for assumption in covered.assumed:
         yield Labelled("assumed", assumption)
     for one in covered.settings:
@@ -183,6 +162,19 @@ def _assumed_and_set(covered: Coverage) -> Iterator[Block]:
         less = f", not {' or '.join(others)}" if others else ""
         own = "" if one.value == one.variant else f" (the variant has {one.variant})"
         yield Labelled("setting", f"{one.name} is {one.value}{less}{own}")
+
+
+def _sizes_covered(covered: Coverage) -> str:
+    if covered.brokers is None:
+        return f"{', '.join(covered.sizes)}; numbers without a limit of their own, and no budgets"
+    replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
+    if covered.any_order:
+        replicas = "in any order, the same throughout"
+    return (
+        f"{several(covered.brokers, 'broker')}, replica list {replicas}, min ISR {covered.min_isr},"
+        f" logs of up to {several(covered.log_slots, 'record')}, so that no run ever commits more;"
+        " epochs and disturbances without bound"
+    )
 
 
 def _possible(possible: PossibleReport | None) -> Iterator[Block]:
@@ -232,7 +224,7 @@ def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
 
 
 def _differing(word: str, state: Mapping[str, str], differs: Collection[str]) -> Iterator[Block]:
-    """Yield the values of a state that are not initial ones, and how many are."""
+    """Yield the values of a state that differ from the initial state, and the number of the others."""
     for path in differs:
         yield Labelled(word, f"{path} = {state[path]}")
     if number := len(state) - len(differs):
@@ -346,7 +338,7 @@ def obligation_case(obligation: ObligationReport) -> Case:
 
 
 def _skipped_case(skipped: Skipped) -> Case:
-    """Return the case of what the proof does not cover: a property, an action, or arguments of one."""
+    """Return the case of a property, an action or arguments of one that the proof does not cover."""
     ident = skipped.name if skipped.id in ("action", "arguments") else skipped.id
     return Case(ident, skipped.name, "undecided", "not covered", skipped.reason)
 

@@ -63,7 +63,7 @@ def reproduction_blocks(report: ReproduceReport, detail: int = 0) -> Iterator[Bl
 
 
 def side_in_words(side: ReproduceReport | ControlReport) -> str:
-    """Return the outcome of one side in one line; an excerpt of a log follows on more."""
+    """Return the outcome of one side in one line, which an excerpt of a log may follow."""
     counts = f"{side.left} of {side.acknowledged} acknowledged records can be read"
     why = f": {side.message}" if side.message else ""
     words: dict[ReproduceOutcome, str] = {
@@ -79,7 +79,7 @@ def side_in_words(side: ReproduceReport | ControlReport) -> str:
 
 
 def rate_in_words(repeated: RepeatedRuns) -> str:
-    """Return how often the finding shows, and what its runs lost."""
+    """Return how often the finding shows, and how many records each run lost."""
     share = f"{repeated.shown} of {repeated.ended} runs"
     interval = f"{100 * repeated.low:.0f} % to {100 * repeated.high:.0f} % with a confidence of 95 %"
     lost = [run.acknowledged - (run.left or 0) for run in repeated.runs if run.outcome == "lost"]
@@ -92,13 +92,13 @@ def rate_in_words(repeated: RepeatedRuns) -> str:
 
 
 def patch_in_words(report: ReproduceReport) -> str:
-    """Return which patch Kafka had; empty for none."""
+    """Return the patch that Kafka had; empty if it had none."""
     changed = ", ".join(path.rpartition("/")[2] for path in report.patched)
     return f"Kafka had the patch of {report.finding}, which changes {changed}" if changed else ""
 
 
 def notes(report: ReproduceReport) -> list[str]:
-    """Return the notes that a reader must know about the outcome."""
+    """Return what a reader must know beside the outcome."""
     lines = []
     if report.control_shows_it:
         lines.append("the control shows the same, so the run does not show what the finding says: exit 3")
@@ -127,12 +127,11 @@ def reproduction_sheet(report: ReproduceReport) -> Sheet:
     if report.control is not None:
         cases.append(_case(f"{name}/control", report.control.title, report.control))
     facts = (("patch", patch_in_words(report)), ("classes", ", ".join(report.classes)))
-    told_facts = tuple((name, text) for name, text in facts if text)
-    suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds, facts=told_facts)
+    filled = tuple(fact for fact in facts if fact[1])
+    suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds, facts=filled)
     summary = f"{name} on Kafka {report.kafka}: {side_in_words(report)}"
-    lines = [] if report.repeated is None else [rate_in_words(report.repeated)]
-    lines += notes(report)
-    return Sheet(summary, (suite,), tuple(lines))
+    rate = () if report.repeated is None else (rate_in_words(report.repeated),)
+    return Sheet(summary, (suite,), (*rate, *notes(report)))
 
 
 def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
-from elrcheck.report.plain_words import from_store
+from elrcheck.report.plain_words import from_store, some_of
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
@@ -64,11 +64,11 @@ def settings_in_words(settings: RiskSettings) -> str:
 def difference_table(report: RiskReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return head and rows of the table of what differs: a column for each group of settings."""
     rows = [(each.outcome, each.words, each.here, *each.there) for each in report.differences]
-    return ("outcome", "events", *told_apart([part.settings for part in report.parts])[1]), rows
+    return ("outcome", "events", *shared_and_rest([part.settings for part in report.parts])[1]), rows
 
 
-def told_apart(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
-    """Return what several settings have in common, and each of them by the rest."""
+def shared_and_rest(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
+    """Return what all settings share, and for each what distinguishes it."""
     texts = [settings_in_words(each).split(", ") for each in settings]
     common = frozenset(texts[0]).intersection(*texts)
     apart = [", ".join(part for part in text if part not in common) or "the same" for text in texts]
@@ -76,9 +76,9 @@ def told_apart(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
 
 
 def verdict_in_words(report: RiskReport) -> str:
-    """Return the verdict about the topic in a few words; of several groups of settings, whose it is."""
+    """Return the verdict in a few words; for several groups of settings, with the groups that have it."""
     if len(report.parts) > 1 and report.verdict in WORDS:
-        _, labels = told_apart([part.settings for part in report.parts])
+        _, labels = shared_and_rest([part.settings for part in report.parts])
         whose = [label for label, part in zip(labels, report.parts, strict=True) if part.verdict == report.verdict]
         return f"{WORDS[report.verdict]}: {'; '.join(whose)}"
     if report.verdict == "safe":
@@ -136,25 +136,24 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
         full = detail > 0 or (detail == 0 and answer.outcome not in outcomes)
         outcomes.add(answer.outcome)
         yield from _answer(answer, full)
-    by_design = [answer for answer in part.answers if answer.expected]
     if detail >= 0:
-        for answer in by_design:
-            yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
+        for answer in part.answers:
+            if answer.expected:
+                yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
         for text in dict.fromkeys(reach_in_words(part, outcome) for outcome in part.safe_up_to):
             yield from wrapped("searched", text)
-        if part.safe_events:
-            if any(reach.undecided for reach in part.safe_up_to.values()):
-                events = f"{', '.join(part.safe_events)}; but not every set with them is decided"
-                yield from wrapped("in no answer", events)
-            else:
-                yield from wrapped("in no answer", ", ".join(part.safe_events))
+        yield from wrapped("in no answer", safe_events_in_words(part))
         if part.outside:
-            names = [one.finding for one in part.outside]
-            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-            others = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
-            yield from wrapped(
-                "also known", f"{others}; `elrcheck assess --kafka {part.settings.kafka}` describes them"
-            )
+            names = some_of([one.finding for one in part.outside], MOST_NAMED)
+            where = f"`elrcheck assess --kafka {part.settings.kafka}` describes them"
+            yield from wrapped("also known", f"{names} in this release, beyond these events; {where}")
+
+
+def safe_events_in_words(part: RiskPart) -> str:
+    """Return the events in no answer, and whether that is sure; empty if there are none."""
+    undecided = any(reach.undecided for reach in part.safe_up_to.values())
+    more = "; but not every set with them is decided" if part.safe_events and undecided else ""
+    return ", ".join(part.safe_events) + more
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
@@ -173,7 +172,7 @@ def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
 
 
 def wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
-    """Yield a labelled text, of which every further line is indented."""
+    """Yield a labelled text in lines of up to WIDTH characters, with a hanging indent."""
     if not text:
         return
     lines = textwrap.wrap(text, WIDTH - INDENT - hanging, break_long_words=False, break_on_hyphens=False)

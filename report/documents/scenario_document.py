@@ -6,6 +6,7 @@ are not repeated.
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterator
 
@@ -52,11 +53,11 @@ def _count(runs: tuple[RunReport, ...]) -> str:
 def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
     printed: list[RunReport] = []
     for run in runs:
-        if not run.steps or any(_same(run.steps, other.steps) == len(run.steps) for other in printed):
+        if not run.steps or any(_common(run.steps, other.steps) == len(run.steps) for other in printed):
             continue
         alike = [other.label for other in runs if other.steps == run.steps]
         yield Line("Story of " + ", ".join(alike), style="bold")
-        skipped = max((_same(run.steps, other.steps) for other in printed), default=0) if detail == 0 else 0
+        skipped = max((_common(run.steps, other.steps) for other in printed), default=0) if detail == 0 else 0
         if skipped:
             yield Line(f"  1 to {skipped}: as above" if skipped > 1 else "  1: as above")
         for step in run.steps[skipped:]:
@@ -68,14 +69,9 @@ def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
         printed.append(run)
 
 
-def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
-    """Return the number of initial steps that two stories have in common."""
-    number = 0
-    for one, other in zip(a, b, strict=False):
-        if one != other:
-            break
-        number += 1
-    return number
+def _common(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
+    """Return the number of initial steps that two stories share."""
+    return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))))
 
 
 def _findings(run: RunReport, detail: int) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from elrcheck.report.document import (
     grouped,
 )
 from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
-from elrcheck.report.plain_words import of_model, settings_of, several, source_of
+from elrcheck.report.plain_words import of_model, settings_of, several, source_of, stored_at
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 
 
@@ -46,8 +46,7 @@ def _violation(violation: SeenProperty, report: SimulationReport, detail: int) -
         yield Labelled("repro", violation.counterexample.repro)
     yield Labelled("length", f"{steps}, the walk itself; not a shortest trace")
     yield Labelled("after", f"{grouped(violation.states)} states" if violation.states is not None else None)
-    if violation.trace is not None:
-        place = f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
+    if (place := stored_at(report.run_dir, violation.trace)) is not None:
         yield Labelled("trace", place)
         yield Labelled("next", of_model(f"elrcheck trace minimise {place}", *source_of(report)))
     yield Line()

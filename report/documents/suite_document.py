@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from elrcheck.report.document import (
     Block,
@@ -19,8 +19,8 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.plain_words import from_store_of, several
-from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
+from elrcheck.report.plain_words import from_store_of, several, stored_at
+from elrcheck.results.suite_report import SuiteReport, SuiteRun
 
 
 def suite_blocks(report: SuiteReport, detail: int = 0) -> Iterator[Block]:
@@ -80,13 +80,9 @@ def _problem(run: SuiteRun, report: SuiteReport) -> Iterator[Block]:
     for problem in run.problems:
         yield Labelled("problem", problem)
     for one in run.violations:
-        yield Labelled("trace", _trace(one, report))
+        yield Labelled("trace", stored_at(report.run_dir, one.trace))
     yield Labelled("repeat", run.command)
     yield Line()
-
-
-def _trace(one: SuiteViolation, report: SuiteReport) -> str | None:
-    return None if one.trace is None else f"{report.run_dir}/{one.trace}"
 
 
 def _verdict(report: SuiteReport) -> Iterator[Block]:
@@ -119,12 +115,10 @@ def suite_sheet(report: SuiteReport) -> Sheet:
 
 
 def run_case(run: SuiteRun) -> Case:
-    undecided: Mapping[str, Outcome] = {"inconclusive": "undecided", "failed": "undecided"}
     outcome: Outcome = "passed"
     if not run.as_expected:
         odd = any(not violation.explained for violation in run.violations)
-        decided = run.dead or run.recorded is not None or odd
-        outcome = "failed" if decided else undecided.get(run.verdict, "undecided")
+        outcome = "failed" if run.dead or run.recorded is not None or odd else "undecided"
     broken = ", ".join(violation.id for violation in run.violations if violation.found)
     message = "; ".join(run.problems)
     text = "\n".join([*run.problems, run.command]) if message else ""

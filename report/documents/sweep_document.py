@@ -58,10 +58,14 @@ def _properties(row: SweepRow, detail: int) -> str:
     return f"{row.property} +{len(others)}" if others else row.property
 
 
+def summary(report: SweepReport) -> str:
+    """Return the number of configurations of each verdict, in one line."""
+    counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
+    return f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}"
+
+
 def _verdict(report: SweepReport) -> Iterator[Block]:
-    counts = [f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict)]
-    word = "inconclusive" if report.verdict == "nothing" else report.verdict
-    yield Headline(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
+    yield Headline("inconclusive" if report.verdict == "nothing" else report.verdict, summary(report))
     yield from source_blocks(report)
     breaking = [row for row in report.rows if row.verdict == "violated"]
     if breaking:

@@ -18,7 +18,7 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.plain_words import broker_count, several, unbound
+from elrcheck.report.plain_words import broker_count, several, unbound, with_reason
 from elrcheck.results.any_report import OfModel
 from elrcheck.results.trace_reports import (
     Candidate,
@@ -62,13 +62,13 @@ def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
 
 
 def source_blocks(report: OfModel) -> Iterator[Block]:
-    """Yield the model of a report and the diff that was applied to it, where the user named them."""
+    """Yield the model of a report and its patch, if the user named them."""
     yield Labelled("model", report.model)
     yield Labelled("patch", None if report.patch is None else str(report.patch))
 
 
 def origin_blocks(origin: Origin) -> Iterator[Block]:
-    """Yield the model in which a trace was replayed, where the user named one, and what its own model was."""
+    """Yield the model in which a trace was replayed, and the options of its own model if that is another."""
     yield from source_blocks(origin)
     yield Labelled("missing", origin.missing and f"{origin.missing}, with which the trace was stored")
 
@@ -121,10 +121,9 @@ def _hits(label: str, hits: Sequence[Hit]) -> Iterator[Block]:
 
 
 def hit_in_words(hit: Hit) -> str:
-    """Return the property, the step, and why it is hit there."""
+    """Return the property, the step, and why the trace hits it there."""
     step = "in the initial state" if hit.step == 0 else f"at step {hit.step}"
-    why = " ".join(filter(None, (hit.conjunct, hit.witness and f"for {hit.witness}")))
-    return f"{hit.id} {hit.name} {step}" + (f": {why}" if why else "")
+    return with_reason(f"{hit.id} {hit.name} {step}", hit.conjunct, hit.witness)
 
 
 # ------------------------------------------------------------------------------------- trace
@@ -157,7 +156,7 @@ def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]
 
 
 def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
-    """Step number -> lines with the values of expressions, where they changed or everywhere."""
+    """Return step number -> lines with the values of expressions, only where they changed unless `every`."""
     notes: dict[int, list[str]] = {}
     for one in report.evaluations:
         for evaluated in one.values:
@@ -254,16 +253,14 @@ def model_diff_sheet(report: ModelDiffReport) -> Sheet:
         outcome: Outcome = "undecided" if refused.verdict == "inconclusive" else _outcome(refused.reason or "")
         message = refused.reason or ""
         cases.append(Case(f"traces-{refused.has}", name, outcome, refused.verdict, message, trace=refused.trace))
-    counts = [(side.generated, side.distinct, side.diameter) for side in (report.a, report.b)]
-    words = [", ".join(f"{each.id}: {each.a} -> {each.b}" for each in report.properties), ""]
-    words[1] = "" if counts[0] == counts[1] else f"generated, distinct, diameter: {counts[0]} -> {counts[1]}"
-    guards = ", ".join(f"{names[each.side]}: {each.action}: {each.guard or 'the action'}" for each in report.guards)
-    for ident, name, text in (
-        ("verdicts", "the same verdicts", words[0]),
-        ("counts", "the same counts", words[1]),
-        ("guards", "the same guards", guards),
-    ):
-        cases.append(Case(ident, name, _outcome(text), "different" if text else "same", text))
+    a, b = ((side.generated, side.distinct, side.diameter) for side in (report.a, report.b))
+    differences = {
+        "verdicts": ", ".join(f"{each.id}: {each.a} -> {each.b}" for each in report.properties),
+        "counts": "" if a == b else f"generated, distinct, diameter: {a} -> {b}",
+        "guards": ", ".join(f"{names[one.side]}: {one.action}: {one.guard or 'the action'}" for one in report.guards),
+    }
+    for ident, text in differences.items():
+        cases.append(Case(ident, f"the same {ident}", _outcome(text), "different" if text else "same", text))
     return Sheet("model diff", (Suite(f"{names['a']} and {names['b']}", tuple(cases)),))
 
 

@@ -1,4 +1,4 @@
-"""The card on top of a page: what was found in a sentence or two, the figures, and what was tried."""
+"""The card on top of a page: the result in a sentence or two, the figures, and what was tried."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.documents.risk_document import WORDS, reach_in_words
 from elrcheck.report.plain_sentence import sentence, shortest
+from elrcheck.report.plain_words import some_of
 from elrcheck.report.sweep_matrix import smallest
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import WORST_FIRST, AuditReport
@@ -32,7 +33,7 @@ MUTATE_TONES = {
 MOST_DIFFERENCES = 3
 """Differences from a baseline that the card names."""
 MOST_LEFT = 6
-"""The most names on a card of what its proof does not cover."""
+"""Uncovered properties and actions that the card of a proof names."""
 SEVERITY_IN_WORDS = {
     "critical": "acknowledged records are lost, or orderly operations can lose them",
     "high": "a partition is unavailable, or one failure away from it",
@@ -40,7 +41,7 @@ SEVERITY_IN_WORDS = {
     "low": "there is a note, which leaves the verdict alone",
 }
 NO_IDS = ("action", "arguments")
-"""What stands in place of an id where a proof leaves out an action."""
+"""Values of `Skipped.id` that name no property."""
 
 
 class Figure(Record, frozen=True):
@@ -53,7 +54,7 @@ class Figure(Record, frozen=True):
 
 
 class Card(Record, frozen=True):
-    """sentences: plain words, the worst first; lines: a label and a text each."""
+    """sentences: plain words, the worst first; lines: pairs of label and text."""
 
     sentences: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -115,16 +116,11 @@ def gate_card(report: GateReport) -> Card:
     if len(sentences) > MOST_DIFFERENCES:
         sentences[MOST_DIFFERENCES:] = [f"{len(sentences) - MOST_DIFFERENCES} more differences fail."]
     sentences = [*_new_violation(report), *sentences]
-    figures = (
-        *_counted(words, GATE_TONES),
-        *(
-            (_figure(len(failing), _one(len(failing), "difference", "differences", "not tolerated"), "failed"),)
-            if failing
-            else ()
-        ),
-        Figure(f"{report.seconds:.1f} s", "time"),
-    )
-    return Card(tuple(sentences), figures, (("baseline", report.baseline),))
+    figures = [*_counted(words, GATE_TONES), Figure(f"{report.seconds:.1f} s", "time")]
+    if failing:
+        label = _one(len(failing), "difference", "differences", "not tolerated")
+        figures.insert(-1, _figure(len(failing), label, "failed"))
+    return Card(tuple(sentences), tuple(figures), (("baseline", report.baseline),))
 
 
 def _new_violation(report: GateReport) -> list[str]:
@@ -152,8 +148,7 @@ def prove_card(report: ProveReport) -> Card:
         f"{cell.action} does not preserve {cell.lemma}." for cell in report.cells if cell.verdict == "refuted"
     ]
     left = [skipped.id if skipped.id not in NO_IDS else skipped.name for skipped in report.skipped]
-    more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
-    sentences = open_cells[:1] or ([f"Not covered: {', '.join(left[:MOST_LEFT])}{more}."] if left else [])
+    sentences = open_cells[:1] or ([f"Not covered: {some_of(left, MOST_LEFT)}."] if left else [])
     return Card(tuple(sentences), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
 
 
@@ -206,7 +201,7 @@ def _figure(number: int, label: str, tone: str) -> Figure:
 
 
 def _counted(words: Counter[str], tones: dict[str, str]) -> tuple[Figure, ...]:
-    """Return the counts, what failed first."""
+    """Return a figure for each word, failures first."""
     order = ("failed", "undecided", "", "passed")
     tone = {word: tones.get(word, "") for word in words}
     ordered: Iterable[str] = sorted(words, key=lambda word: order.index(tone[word]))

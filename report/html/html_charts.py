@@ -21,7 +21,7 @@ class Column(Record, frozen=True):
     width: float
     height: float
     label: bool
-    """The depth, where there is room for it."""
+    """There is room to print the depth."""
 
 
 class Growth(Record, frozen=True):

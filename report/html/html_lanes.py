@@ -1,4 +1,4 @@
-"""The time line of a partition as a picture: a lane a broker, a column for each record that changed it."""
+"""The time line of a partition as a picture: a lane for each broker, a column for each record that changed it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LaneSign(Record, frozen=True):
 
 
 class LanePicture(Record, frozen=True):
-    """The whole picture, with the same as a table."""
+    """The whole picture, and the same as a table."""
 
     key: str
     title: str
@@ -77,7 +77,7 @@ class LanePicture(Record, frozen=True):
 
 
 def lane_picture(key: str, line: AuditTimeline, flags: Sequence[AuditFlag]) -> LanePicture:
-    """Lay out a time line. flags: those of its partition."""
+    """Return the layout of a time line. flags: those of its partition."""
     steps = line.steps
     signs = tuple(LaneSign(n, _flag_text(flag)) for n, flag in enumerate(flags, 1))
     marked = [_marks(steps, flags, number) for number in range(len(steps))]
@@ -121,7 +121,7 @@ def _flag_text(flag: AuditFlag) -> str:
 
 
 def _marks(steps: Sequence[AuditStep], flags: Sequence[AuditFlag], number: int) -> str:
-    """Return the flags raised at this record, or after it and before the next one of the partition."""
+    """Return the numbers of the flags raised from this record up to the partition's next one."""
     start = steps[number].offset if number else 0
     end = steps[number + 1].offset if number + 1 < len(steps) else None
     here = [n for n, f in enumerate(flags, 1) if start <= f.offset and (end is None or f.offset < end)]
@@ -153,7 +153,7 @@ def _role(step: AuditStep, broker: int) -> tuple[str, str]:
 
 
 def _cells(roles: Sequence[tuple[str, str]], width: float) -> list[LaneCell]:
-    """Neighbouring columns with the same role become one cell."""
+    """Return the cells of a lane; neighbouring columns with the same role become one."""
     cells = []
     start = 0
     for end in range(1, len(roles) + 1):

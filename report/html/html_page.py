@@ -9,14 +9,13 @@ from msgspec.structs import replace
 from elrcheck.report.document import Case, Document, Labelled, Suite
 from elrcheck.report.documents.check_document import number_blocks
 from elrcheck.report.html.html_card import Card
-from elrcheck.report.html.html_charts import growth, variables, yields
-from elrcheck.report.html.html_exploration import not_drawn
+from elrcheck.report.html.html_exploration import charts, not_drawn
 from elrcheck.report.html.html_matrix import matrix
-from elrcheck.report.html.html_part import Charts, HtmlPage, PagePart, labelled
+from elrcheck.report.html.html_part import HtmlPage, PagePart, labelled
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import broker_count, settings_of
+from elrcheck.report.plain_words import broker_count, settings_of, stored_at, with_reason
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -51,7 +50,7 @@ def gate_parts(report: GateReport, document: Document) -> Iterable[PagePart]:
 
 
 def _worst_first(parts: tuple[PagePart, ...]) -> tuple[PagePart, ...]:
-    """Failures first, a proof's matrix before all; the parts that passed are folded where another failed."""
+    """Return a proof's matrix first, then failures; parts that passed are folded if another failed."""
     fails = any(part.worst == 0 for part in parts)
     ordered = sorted(parts, key=lambda part: -1 if part.matrix and not part.cases else part.worst)
     return tuple(replace(part, folded=True) if fails and part.worst == 2 and part.cases else part for part in ordered)
@@ -63,22 +62,11 @@ def _check_part(key: str, suite: Suite, report: CheckReport) -> PagePart:
         name=suite.name,
         facts=labelled((*number_blocks(report), Labelled("run", report.run_dir))),
         cases=suite.cases,
-        charts=_charts(report),
+        charts=charts(report.search.levels, report.actions, report.variables),
         settings=settings_of(report.config),
         traces=_counterexamples(key, report, suite.cases),
         states=None if report.small_graph is None else picture(report.small_graph),
-        no_states=not_drawn(
-            report.small_graph, report.search.complete, report.search.distinct, report.search.stopped_by
-        ),
-    )
-
-
-def _charts(report: CheckReport) -> Charts:
-    return Charts(
-        growth(report.search.levels),
-        yields(report.actions),
-        variables(report.variables),
-        tuple(action.name for action in report.actions if action.idle),
+        no_states=not_drawn(report.small_graph, report.search),
     )
 
 
@@ -89,14 +77,16 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
     for result in report.properties:
         if result.verdict != "violated" or result.counterexample is None:
             continue
+        title = f"{result.id} {result.name}"
+        expected = with_reason(f"{title} violated, as expected", result.conjunct, result.witness)
         block = trace_block(
             f"{key}-{_word(result.id)}",
-            f"{result.id} {result.name}",
-            _broken(messages.get(result.id, ""), report, result.id),
+            title,
+            messages.get(result.id) or expected,
             result.counterexample,
             broker_count(report.config),
             result.source or "",
-            "" if result.trace is None else "/".join(filter(None, (report.run_dir, result.trace))),
+            stored_at(report.run_dir, result.trace) or "",
             plain=sentence(result),
         )
         blocks.append(replace(block, expected=result.id not in failed))
@@ -106,15 +96,6 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
 def _word(text: str) -> str:
     """Encode text for use in an id, injectively."""
     return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
-
-
-def _broken(message: str, report: CheckReport, ident: str) -> str:
-    """Return the message of a case; built here for an expected violation, for which the gate has no message."""
-    if message:
-        return message
-    result = next(one for one in report.properties if one.id == ident)
-    named = [result.conjunct or "", f"for {result.witness}" if result.witness else ""]
-    return " ".join(filter(None, [f"{result.id} {result.name} violated, as expected:", *named])).rstrip(":")
 
 
 def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> PagePart:
@@ -149,7 +130,7 @@ def _plain(key: str, suite: Suite) -> PagePart:
 
 
 def prove_parts(report: ProveReport, document: Document) -> Iterable[PagePart]:
-    """Return the matrix, which is the main result of a proof, and a part for each of its phases."""
+    """Return the matrix of a proof and a part for each of its phases."""
     settings = settings_of(report.config)
     solver = report.solver
     limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s per obligation"

@@ -64,14 +64,11 @@ class PagePart(Record, frozen=True):
     explained: tuple[Explained, ...] = ()
     lanes: tuple[LanePicture, ...] = ()
     folded: bool = False
-    """Nothing in it needs attention while other parts do."""
+    """It needs no attention, while other parts do."""
 
     @property
     def cases_by_need(self) -> tuple[tuple[str, bool, tuple[Case, ...]], ...]:
-        """Return a word, whether it is open, and its cases: what failed, what is undecided, what passed.
-
-        Only the first that there is needs a look.
-        """
+        """Return outcome, whether it is unfolded, and its cases, failures first; only the first group is unfolded."""
         words = ("failed", "undecided", "passed")
         groups = [(word, tuple(case for case in self.cases if case.outcome == word)) for word in words]
         filled = [(word, cases) for word, cases in groups if cases]
@@ -79,7 +76,7 @@ class PagePart(Record, frozen=True):
 
     @property
     def differences_by_need(self) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
-        """Those to read, and counts that only follow from them."""
+        """Return the differences to read, and the counts that only follow from them."""
         read = tuple(one for one in self.differences if one.kind != "count")
         if not read:
             return self.differences, ()
@@ -87,7 +84,7 @@ class PagePart(Record, frozen=True):
 
     @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:
-        """Those of violations that nothing expects, the shortest first."""
+        """Return the traces of unexpected violations, the shortest first."""
         failing = [trace for trace in self.traces if trace.shows_violation and not trace.expected]
         return tuple(sorted(failing, key=lambda trace: len(trace.view.steps)))
 
@@ -97,12 +94,12 @@ class PagePart(Record, frozen=True):
 
     @property
     def other_traces(self) -> tuple[TraceBlock, ...]:
-        """Traces that show no violation, such as the accepted prefix of a replay."""
+        """Return the traces without a violation, such as the accepted prefix of a replay."""
         return tuple(trace for trace in self.traces if not trace.shows_violation)
 
     @property
     def worst(self) -> int:
-        """0 if something failed, 1 if something is undecided, else 2."""
+        """Return 0 if something failed, 1 if something is undecided, else 2."""
         words = {case.outcome for case in self.cases}
         if "failed" in words or self.failing_traces or any(one.fails for one in self.differences):
             return 0
@@ -126,7 +123,7 @@ class HtmlPage(Record, frozen=True):
     parts: tuple[PagePart, ...]
     card: Card = field(default_factory=Card)
     links: tuple[tuple[str, str], ...] = ()
-    """Addresses of neighbouring pages and their words."""
+    """Address and text of links to neighbouring pages."""
 
 
 def labelled(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""The picture of a state: its fields, or what the controller and each broker of a partition have."""
+"""The picture of a state: its fields, or the controller and the brokers of a partition."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from elrcheck.report.document import Document
 from elrcheck.report.documents.assess_document import (
     AUDITED,
+    MOST_TOPICS,
     NEAR,
     FindingOfGroups,
     findings_together,
     notes_together,
-    some_of,
     span_in_words,
     titles_of,
 )
@@ -20,11 +20,13 @@ from elrcheck.report.documents.risk_document import (
     causes_in_words,
     difference_table,
     reach_in_words,
+    safe_events_in_words,
     settings_in_words,
-    told_apart,
+    shared_and_rest,
 )
 from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
+from elrcheck.report.plain_words import some_of
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
@@ -70,7 +72,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         for one in together
     )
     head = ASSESSED if several else ASSESSED[:-1]
-    common, apart = told_apart([group.settings for group in report.groups])
+    common, apart = shared_and_rest([group.settings for group in report.groups])
     rows = tuple(
         (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), group.place or "")
         for words, group in zip(apart, report.groups, strict=True)
@@ -88,7 +90,9 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
 
 def _topics(one: FindingOfGroups, report: AssessReport) -> str:
     """Return the topics that a finding applies to."""
-    return "all" if len(one.groups) == len(report.groups) else f"{len(one.topics):,}: {some_of(one.topics)}"
+    if len(one.groups) == len(report.groups):
+        return "all"
+    return f"{len(one.topics):,}: {some_of(one.topics, MOST_TOPICS)}"
 
 
 def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
@@ -112,10 +116,7 @@ def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
 
 def _part(key: str, part: RiskPart) -> PagePart:
     facts: list[tuple[str, str]] = [(outcome, reach_in_words(part, outcome)) for outcome in part.safe_up_to]
-    harmless = ", ".join(part.safe_events) or "none"
-    if part.safe_events and any(reach.undecided for reach in part.safe_up_to.values()):
-        harmless += "; but not every set with them is decided"
-    facts.append(("in no answer", harmless))
+    facts.append(("in no answer", safe_events_in_words(part) or "none"))
     if part.topics:
         facts.append(("topics", ", ".join(part.topics)))
     facts += [("note", note) for note in part.notes]

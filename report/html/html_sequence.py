@@ -1,7 +1,7 @@
 """Lays out a trace as a sequence diagram: a row for each step, with a strip of lanes and what the step did.
 
-A strip is as wide as its column and its lanes stand at percentages of it, so that a diagram fits any screen;
-the texts beside it, or below it on a phone, are those of the page and wrap.
+A strip is as wide as its column, with its lanes at percentages of the width, so that a diagram fits any screen; the
+texts beside it, or below it on a phone, wrap.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Box(Record, frozen=True):
     name: str
     record: str
     lost: bool = False
-    """The record was committed, and the step took it away."""
+    """The record was committed, and the step removed it."""
 
 
 class LogLine(Record, frozen=True):
@@ -58,11 +58,11 @@ class Row(Record, frozen=True):
     index: int
     label: str
     at: float | None = None
-    """Where it happens, or where its arrow starts."""
+    """The lane where it happens, or where its arrow starts, in percent of the width."""
     to: float | None = None
-    """None if it sends no message."""
+    """The lane where its arrow ends; None if it sends no message."""
     where: str = ""
-    """The same in words."""
+    """Both in words."""
     lost: bool = False
     sentence: str = ""
     because: str = ""
@@ -84,9 +84,9 @@ class SequenceDiagram(Record, frozen=True):
 
 
 def diagram(view: TraceView, brokers: int, sentences: Sequence[str] = ()) -> SequenceDiagram:
-    """Lay out the diagram: lanes for the controller, all brokers, and any other broker named in a step.
+    """Return the diagram, with lanes for the controller, all brokers, and any other broker named in a step.
 
-    sentences: what leads into each state, that of the first one empty.
+    sentences: what the step into each state does; empty for the first state.
     """
     names = [CONTROLLER, *(str(b) for b in range(brokers))]
     ends = [_ends(step) for step in view.steps]
@@ -120,12 +120,12 @@ def diagram(view: TraceView, brokers: int, sentences: Sequence[str] = ()) -> Seq
 
 
 def lanes_of(names: Sequence[str]) -> tuple[Lane, ...]:
-    """Place lanes at equal distances."""
+    """Return lanes at equal distances."""
     return tuple(Lane(one, round(100 * (number + 0.5) / len(names), 2)) for number, one in enumerate(names))
 
 
 def sequence_html(sequence: SequenceDiagram, key: str, last: int | None = None) -> str:
-    """Return the diagram as a fragment of HTML. key: of the links of its rows, if any; last: the step reached."""
+    """Return the diagram as a fragment of HTML. key: prefix of the links of its rows; last: the current step."""
     module = _template().make_module()
     return str(module.sequence(sequence, key, last))  # type: ignore[attr-defined]
 

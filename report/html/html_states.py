@@ -1,7 +1,7 @@
 """Lays out the state graph of a small scope as a picture, in SVG units.
 
-Layers are depths, from top to bottom. Steps between the same two states share one line with a number. The
-pattern of a line, and its colour, show the kind of its actions.
+Layers are depths, from top to bottom. Steps between the same two states share one line with their number. The pattern
+and the colour of a line show the kind of its actions.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Picture(Record, frozen=True):
 
 
 def picture(graph: SmallGraph, alone: bool = False) -> Picture:
-    """Lay out the graph. alone: for a separate file, which includes the legend and state descriptions."""
+    """Return the layout of a graph. alone: for a separate file, with the legend and the descriptions of states."""
     depths = [state.depth for state in graph.states]
     across = layered(depths, [(step.source, step.target) for step in graph.steps])
     way = min(graph.paths, key=lambda path: (len(path.states), path.property), default=None)
@@ -199,7 +199,7 @@ def _near(steps: Sequence[DrawnStep]) -> dict[int, set[int]]:
 
 
 def _styles(steps: Sequence[DrawnStep]) -> dict[str, int]:
-    """Assign a pattern to each kind, the most frequent first; rare kinds share one."""
+    """Return the pattern of each kind, the most frequent first; rare kinds share one."""
     counted = sorted(Counter(step.kind for step in steps).items(), key=lambda item: (-item[1], item[0]))
     alone = KINDS if len(counted) <= KINDS else KINDS - 1
     return {kind: place if place < alone else OTHER_STYLES[OTHERS] for place, (kind, _) in enumerate(counted)}

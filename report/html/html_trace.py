@@ -78,13 +78,12 @@ class TraceBlock(Record, frozen=True):
     word: str = "Counterexample"
     """Kind of trace."""
     shows_violation: bool = True
-    """True if it shows a violation."""
     plain: str = ""
-    """The same as `message` in plain words."""
+    """`message` in plain words."""
     expected: bool = False
     """A baseline expects the violation."""
     picture: str = ""
-    """The last state as HTML; empty where the states are not at hand."""
+    """The last state as HTML; empty if the states are not available."""
     legend: str = ""
 
 
@@ -173,7 +172,7 @@ def _truth(truth: Truth, states: int) -> TruthRow:
 
 
 def _data(view: TraceView) -> dict[str, Any]:
-    """Return the data of the stepper, which only computes the values after a number of steps."""
+    """Return the data from which the stepper computes the values after any step."""
     return {
         "initial": _every_leaf(view),
         "steps": [
@@ -193,7 +192,7 @@ def _data(view: TraceView) -> dict[str, Any]:
 
 
 def _scene_data(view: TraceView, scenes: Sequence[Scene], pictures: Sequence[str]) -> dict[str, Any]:
-    """Return pictures and what is enabled, each distinct line once: states differ in few of them."""
+    """Return pictures, enabled and refused actions by line number, each distinct line once: states share most lines."""
     lines: dict[str, int] = {}
 
     def numbers(texts: Iterable[str]) -> list[int]:

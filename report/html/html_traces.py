@@ -8,7 +8,7 @@ from elrcheck.report.document import Case, Document, Outcome
 from elrcheck.report.documents.trace_document import hit_in_words
 from elrcheck.report.html.html_part import Grid, PagePart, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
-from elrcheck.report.plain_words import broker_count, settings_of, several
+from elrcheck.report.plain_words import broker_count, settings_of, several, stored_at, with_reason
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport
 from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport
 
@@ -17,7 +17,7 @@ _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "
 
 
 def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]:
-    """Show the refusal first, then the accepted prefix."""
+    """Return the part of a replay: the refusal, then the accepted prefix."""
     facts = [*_origin(report.origin), ("accepted", f"{report.accepted} of {report.states} states")]
     if report.beyond is not None:
         facts.append(("budgets", f"step {report.beyond} exceeds the budgets of the scope"))
@@ -89,15 +89,14 @@ def _case(result: SeenProperty) -> Case:
 
 
 def _summary(result: SeenProperty) -> str:
-    why = " ".join(filter(None, (result.conjunct, result.witness and f"for {result.witness}")))
     after = several(result.steps or 0, "step")
     summary = f"{result.id} {result.name} {result.verdict} after {after} of walk {result.walk}"
-    return f"{summary}: {why}" if why else summary
+    return with_reason(summary, result.conjunct, result.witness)
 
 
 def _walk(key: str, violation: SeenProperty, report: SimulationReport) -> TraceBlock:
     assert violation.counterexample is not None
-    place = "" if violation.trace is None else "/".join(filter(None, (report.run_dir, violation.trace)))
+    place = stored_at(report.run_dir, violation.trace) or ""
     summary = f"{_summary(violation)}. This is the walk itself, rarely a shortest trace."
     title = f"{violation.id} {violation.name}"
     return trace_block(key, title, summary, violation.counterexample, broker_count(report.config), place=place)
@@ -106,18 +105,15 @@ def _walk(key: str, violation: SeenProperty, report: SimulationReport) -> TraceB
 def explain_parts(report: ExplainReport, document: Document) -> Iterable[PagePart]:
     """Return the part of the explained state."""
     led = f", after {report.led}" if report.led else ""
+    state = (Grid("The state", ("leaf", "value"), tuple(report.state.items())),) if report.state else ()
     yield PagePart(
         key="w1",
         name=f"State {report.at} of {report.steps}{led}",
         facts=_origin(report.origin),
         settings=settings_of(report.origin.config),
         explained=report.explained,
-        grids=(*_fairness(report.cycle), *_state(report)),
+        grids=(*_fairness(report.cycle), *state),
     )
-
-
-def _state(report: ExplainReport) -> tuple[Grid, ...]:
-    return (Grid("The state", ("leaf", "value"), tuple(report.state.items())),) if report.state else ()
 
 
 def _fairness(cycle: Cycle | None) -> tuple[Grid, ...]:

@@ -1,8 +1,8 @@
 """Layered graph layout: few crossings, and each node near its neighbours.
 
-The method of Sugiyama, Tagawa and Toda (1981): orders each layer by the barycenters of the nodes' neighbours,
-alternating downward and upward sweeps, and keeps the order with the fewest crossings; then moves nodes
-towards their neighbours without changing the order. Deterministic: the same input gives the same picture.
+The method of Sugiyama, Tagawa and Toda (1981): it orders each layer by the barycenters of the nodes' neighbours, in
+alternating downward and upward sweeps, keeps the order with the fewest crossings, then moves nodes towards their
+neighbours without changing the order. It is deterministic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 
 SWEEPS = 24
-"""Number of sweeps. More do not help: 16 find the best order for every scope tried."""
+"""Number of sweeps; 16 already find the best order for every scope tried."""
 MOVES = 12
 
 

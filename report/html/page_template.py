@@ -1,7 +1,7 @@
-"""Loads the packaged templates, with autoescaping for every text; what all pages share.
+"""The packaged templates, which escape every text, and the frame that all pages share.
 
-A Content-Security-Policy inside a page allows only the page's own style sheet and script, by their hashes.
-So even an unescaped text of a report could not load or run anything.
+A Content-Security-Policy inside a page allows only the page's own style sheet and script, by their hashes, so even an
+unescaped text could not load or run anything.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 
 def whole_page(template: str, **contents: Any) -> str:
-    """Return a page in the style of all pages: one style sheet, one script, no network access."""
+    """Return a page with one style sheet, one script and no network access."""
     style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
     return environment().get_template(template).render(style=style, script=script, marks=MARKS, **hashes, **contents)
@@ -45,5 +45,5 @@ def source(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a policy names the content between a pair of tags."""
+    """Return the hash of a tag's content, as a policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

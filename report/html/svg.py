@@ -15,7 +15,7 @@ ALONE = """
 
 
 def to_svg(graph: SmallGraph) -> str:
-    """Render valid XML; the description of a state appears on hover or focus, using CSS only."""
+    """Return valid XML; the description of a state appears on hover or focus, by CSS only."""
     style = source("palette.css") + source("states.css") + ALONE
     template = environment().get_template("states.svg.j2")
     return template.render(picture=picture(graph, alone=True), style=style)

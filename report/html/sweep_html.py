@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from elrcheck.report.documents.sweep_document import value_text
+from elrcheck.report.documents.sweep_document import summary, value_text
 from elrcheck.report.html.html_card import SWEEP_TONES, sweep_card
 from elrcheck.report.html.page_template import whole_page
-from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, summary
+from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 
 
