@@ -1,4 +1,4 @@
-"""The parts that every report has: a verdict, an exit code, and the name of its JSON document."""
+"""What every report has: a verdict, an exit code, and the name of its JSON schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXIT_CODES: Mapping[str, ExitCode] = {
     **dict.fromkeys(("nothing", "nothing_run"), ExitCode.NOTHING_CHECKED),
     "failed": ExitCode.ENVIRONMENT,
 }
-"""The exit code that follows from a verdict, the same for every command."""
+"""Verdict -> exit code, the same for every command."""
 
 
 class PatchApplied(Record, frozen=True):
@@ -33,7 +33,7 @@ class PatchApplied(Record, frozen=True):
 
 
 class OfModel(Protocol):
-    """A report that says which model it is of."""
+    """A record that names a model and its patch."""
 
     @property
     def model(self) -> str | None: ...
@@ -42,7 +42,7 @@ class OfModel(Protocol):
 
 
 class Report(Record, frozen=True, tag_field="schema"):
-    """The result of a command, as a JSON document has it. The tag of a class is the name of its schema."""
+    """The result of a command, which is one JSON document. The tag of a class is the name of its schema."""
 
     @property
     def schema(self) -> str:
@@ -51,15 +51,24 @@ class Report(Record, frozen=True, tag_field="schema"):
 
     @property
     def verdict(self) -> str:
-        """Return the verdict in a word; almost every report has it as a field."""
+        """Return the verdict, one word; a field of almost every report."""
         raise NotImplementedError
 
     @property
     def interrupted(self) -> bool:
-        """Return whether the report has only what was done until an interrupt."""
+        """Return whether an interrupt cut the command short, so that the report is partial."""
         return False
 
     @property
     def exit_code(self) -> ExitCode:
         """Return the exit code of the command."""
         return ExitCode.INTERRUPTED if self.interrupted else EXIT_CODES[self.verdict]
+
+
+class ModelReport(Report, frozen=True, kw_only=True):
+    """A report on one model, which a user may have supplied."""
+
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""

@@ -14,15 +14,14 @@ WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
 
 class AuditFlag(Record, frozen=True):
-    """Something wrong with a partition, at the record from which on it is so."""
+    """A fault of a partition, at the record with which it begins."""
 
     rule: str
     """A property of the model, or a rule of the audit."""
     hazard: str | None
-    """The finding it is a sign of."""
+    """The finding of which it is a sign."""
     severity: Severity
     log: str
-    """Name of the log."""
     path: str
     """The file."""
     position: int
@@ -30,7 +29,6 @@ class AuditFlag(Record, frozen=True):
     offset: int
     """Offset of the record; for one in a snapshot, the last offset that it contains."""
     time: str
-    """Time of the record."""
     topic: str
     partition: int
     message: str
@@ -41,7 +39,7 @@ class AuditFlag(Record, frozen=True):
 
 
 class AuditDamage(Record, frozen=True):
-    """Something in a file that could not be read, or that cannot follow what was read before."""
+    """A part of a file that could not be read, or that cannot follow what was read before it."""
 
     path: str
     position: int
@@ -56,31 +54,31 @@ class AuditedLog(Record, frozen=True):
 
     name: str
     files: tuple[str, ...]
-    """Files of the log, in the order in which they count."""
+    """Files of the log, in the order of their records."""
     records: int
     first_offset: int | None
-    """Null without any record."""
+    """Null if the log is empty."""
     last_offset: int | None
-    """Null without any record."""
+    """Null if the log is empty."""
     partitions: int
     """Partitions at the end of the log."""
     explained: int
-    """Records of partitions that some event of the controller writes by the model's rules."""
+    """Partition records that some controller event of the model would write."""
     unexplained: int
-    """Records of partitions that no such event writes."""
+    """Partition records that no such event would write."""
     not_asked: int
-    """Records of partitions with a value that the model does not hold."""
+    """Partition records with a value outside the model."""
     aborted_transactions: int
     open_transaction: bool
-    """The log ends within a transaction, whose records do not count."""
+    """The log ends inside a transaction, whose records are ignored."""
     incomplete_bytes: int
     """Bytes of an incomplete batch at the end, as a running controller leaves it."""
     metadata_version: int = 0
     """Level at the end of the log; 0 if no record sets it."""
     kafka: str = ""
-    """The line of releases of the brokers, such as 4.1, by what they support; empty if no record says it."""
+    """The release line of the brokers, such as 4.1, inferred from the features they support; empty if unknown."""
     or_later: bool = False
-    """It is the newest line that is known, which stands for later ones too."""
+    """`kafka` is the newest line that elrcheck knows, so the brokers may run a later one."""
     elr_version: int = 0
     """Eligible.leader.replicas.version at the end of the log; 0 while ELR is off."""
     brokers: tuple[int, ...] = ()
@@ -90,12 +88,12 @@ class AuditedLog(Record, frozen=True):
 
 
 class UnreadRecords(Record, frozen=True):
-    """Records that were counted and not read."""
+    """Records of one kind that were counted but not decoded."""
 
     name: str
     version: int
     known: bool
-    """The kind is known to say nothing about partitions."""
+    """The kind is known to be irrelevant to partitions."""
     count: int
     path: str
     """File of the first one."""
@@ -109,11 +107,11 @@ class AuditStep(Record, frozen=True):
     offset: int
     time: str
     record: str
-    """What kind it is."""
+    """The kind of record."""
     exists: bool
-    """False if the record removed the partition; the rest is then as before."""
+    """False if the record removed the partition; the other fields are then unchanged."""
     leader: int
-    """-1 for none, as in Kafka's records."""
+    """-1 without a leader, as in Kafka's records."""
     leader_epoch: int
     partition_epoch: int
     replicas: tuple[int, ...]
@@ -132,7 +130,7 @@ class AuditTimeline(Record, frozen=True):
     partition: int
     steps: tuple[AuditStep, ...]
     left_out: int = 0
-    """Number of first steps that are left out, if there are too many."""
+    """Number of early steps left out because there were too many."""
 
 
 class AuditRepair(Record, frozen=True):
@@ -144,20 +142,20 @@ class AuditRepair(Record, frozen=True):
 
 
 class InvisibleFinding(Record, frozen=True):
-    """A finding that loses acknowledged records, and leaves no sign in what was audited."""
+    """A finding that loses acknowledged records without leaving a sign in what was audited."""
 
     finding: str
     shows: str
-    """What there is instead of a sign."""
+    """What can be seen instead."""
 
 
 class AuditedCluster(Record, frozen=True):
-    """A cluster that runs, as its brokers describe it."""
+    """A running cluster, as its brokers describe it."""
 
     name: str
     cluster_id: str
     kafka: str
-    """The line of releases of the brokers, such as 4.1."""
+    """The release line of the brokers, such as 4.1."""
     metadata_version: int
     elr_version: int
     """Eligible.leader.replicas.version, 0 while ELR is off."""
@@ -168,37 +166,34 @@ class AuditedCluster(Record, frozen=True):
     topics: int
     reassignments: int
     offset: int
-    """The high watermark of the metadata log, -1 if it is not known."""
+    """The high watermark of the metadata log, -1 if unknown."""
     time: str
     unseen: tuple[str, ...]
-    """What the brokers did not tell, and why."""
+    """What the brokers did not report, and why."""
     or_later: bool = False
-    """`kafka` is the newest line that is known, which stands for later ones too."""
+    """`kafka` is the newest line that elrcheck knows, so the brokers may run a later one."""
 
 
 class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):
     """The result of `elrcheck audit`."""
 
     verdict: AuditVerdict
-    """`no_sign`: of what leaves one in what was audited; `inconclusive`: no flag, but a part could not be read or seen,
-    or was not, so there may be one."""
+    """`no_sign`: no flag, though `invisible` findings leave none; `inconclusive`: no flag, but a part was not read or
+    seen, so it may hide one."""
     records: int
-    """Records of all logs."""
     partitions: int
-    """Partitions of all logs."""
     flags: tuple[AuditFlag, ...]
     damage: tuple[AuditDamage, ...]
     logs: tuple[AuditedLog, ...]
     unread: tuple[UnreadRecords, ...]
     seconds: float
     timelines: tuple[AuditTimeline, ...] = ()
-    """Histories of the flagged partitions, the worst first, up to a limit; none after an interruption."""
+    """Histories of the flagged partitions, the worst first, up to a limit; empty after an interrupt."""
     strict: bool = False
     """Damage is an error."""
     interrupted: bool = False
-    """The report is partial: it has what was read until then."""
     cluster: AuditedCluster | None = None
-    """What was asked instead of logs; its flags have the name of the cluster as log and path, and position 0."""
+    """The cluster that was audited instead of logs; its flags have its name as log and path, and position 0."""
     repaired: tuple[AuditRepair, ...] = ()
     invisible: tuple[InvisibleFinding, ...] = ()
     """Losses of records that this audit cannot see, whatever its verdict."""

@@ -1,11 +1,8 @@
 """The report of `elrcheck check`: the results of a run as plain frozen data.
 
-A report contains everything about a run.  The commands fill it in; the renderers in `report` turn it into
-text or JSON and compute nothing.  Field names are the keys of the JSON document, so renaming one changes a
-published schema (`docs/schemas/`).
-
-Values of the model in a report are short strings such as ``{0,2}``, ``none`` or ``3``; the stored trace,
-whose path the report names, has the machine-readable states.
+Commands fill reports in, and the renderers in `report` compute nothing. Field names are the keys of the JSON
+document, so renaming one changes a published schema (`docs/schemas/`). Values of the model are short strings
+such as ``{0,2}``, ``none`` or ``3``; the stored trace has the machine-readable states.
 """
 
 from __future__ import annotations
@@ -17,15 +14,13 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar, TraceView
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]
 PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached", "inconclusive"]
-
-# ------------------------------------------------------------------------------------- check
 
 
 class EngineReport(Record, frozen=True):
@@ -66,13 +61,13 @@ class SearchReport(Record, frozen=True):
     bytes_per_state: int
     """Memory per state, with the visited set."""
     fingerprint_bits: int | None = None
-    """None if whole states were compared; otherwise collision_probability bounds the probability that two states were
+    """None if whole states were compared; otherwise `collision_probability` bounds the chance that two were
     confused."""
     collision_probability: float = 0.0
     stopped_by: str | None = None
     """The limit that ended an incomplete search, as the option (``--max-depth 20``)."""
     cut: int = 0
-    """Transitions that leave the budgets of the scope."""
+    """Transitions out of the budgets of the scope."""
     deadlocks: int = 0
     overflows: tuple[Overflow, ...] = ()
     peak_memory_bytes: int = 0
@@ -84,12 +79,11 @@ class SearchReport(Record, frozen=True):
     projection: Projection | None = None
     """Estimated size of the whole search."""
     renamings: int = 1
-    """Renamings of the members of symmetric sorts (`--symmetry`); of the states that they make of one another, one is
-    counted."""
+    """Renamings of the members of symmetric sorts (`--symmetry`); states that they map to one another count as one."""
 
 
 class KnownFinding(Record, frozen=True):
-    """A known finding without whose rule a counterexample does not happen."""
+    """A known finding; without its rule the counterexample does not happen."""
 
     finding: str
     title: str
@@ -103,7 +97,7 @@ class PropertyOutcome(Record, frozen=True):
     kind: PropertyKind
     verdict: PropertyVerdict
     depth: int | None = None
-    """Smallest depth at which it was violated or reached; of a liveness property, the steps before the cycle."""
+    """Smallest depth at which it was violated or reached; for a liveness property, the steps before the cycle."""
     conjunct: str | None = None
     """The named part that is false."""
     witness: str | None = None
@@ -113,18 +107,18 @@ class PropertyOutcome(Record, frozen=True):
 
 
 class PropertyReport(PropertyOutcome, frozen=True):
-    """One property, with what a reader asks next."""
+    """One property, with its counterexample and what explains it."""
 
     counterexample: TraceView | None = None
-    """The same trace for reading."""
+    """The stored trace, for people to read."""
     waiting: int | None = None
-    """States in which a liveness property waits, counted for each of its instances; 0 means that it is never tested."""
+    """States in which a liveness property waits, summed over its instances; 0 means that it was never tested."""
     source: str | None = None
     """Location of the property, ``folder/file.py:line`` relative to the package."""
     statement: str = ""
     """What the property says, in a sentence."""
     instance_of: tuple[KnownFinding, ...] = ()
-    """Known findings that break this property, and without whose rule this trace does not."""
+    """Known findings that break this property, and without whose rule this trace does not break it."""
 
 
 class ActionReport(Record, frozen=True):
@@ -134,8 +128,7 @@ class ActionReport(Record, frozen=True):
     fired: int
     new_states: int
     cut: int = 0
-    """How many of those steps left the budgets of the scope; if all did, the action never fired within the explored
-    space."""
+    """How many of those steps left the budgets of the scope."""
     guards: tuple[str, ...] = ()
     """The names of its guards, in evaluation order."""
     possible: bool = True
@@ -143,7 +136,7 @@ class ActionReport(Record, frozen=True):
 
     @property
     def idle(self) -> bool:
-        """True if no step of the action is part of the explored space."""
+        """Return whether no step of the action is part of the explored space."""
         return self.fired == self.cut
 
 
@@ -155,23 +148,23 @@ class VariableReport(Record, frozen=True):
 
 
 class FindingOutside(Record, frozen=True):
-    """A finding of the release that the search cannot meet."""
+    """A finding of the release that the search cannot reach."""
 
     finding: str
     title: str
     lost: str
     needs: tuple[str, ...]
-    """The events it leaves out, in words."""
+    """The events that it needs and the search leaves out, in words."""
 
 
 class Extent(Record, frozen=True):
-    """The events that a search tried, in an operator's words, and those that it left out."""
+    """The events that a search tried and those that it left out, in an operator's words."""
 
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]
     """Those that most findings need come first."""
     findings: tuple[FindingOutside, ...] = ()
-    """Findings of the release that the search cannot meet, those with the fewest missing events first."""
+    """Findings of the release that the search cannot reach, those with the fewest missing events first."""
     no_effect: tuple[str, ...] = ()
     """Settings of `--set` without which the search is the same, state by state."""
 
@@ -184,7 +177,7 @@ class Failure(Record, frozen=True):
     """Names of actions, ids of witnesses or properties."""
 
 
-class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
+class CheckReport(ModelReport, frozen=True, tag="elrcheck.report/1"):
     """The result of `elrcheck check`."""
 
     verdict: Verdict
@@ -207,12 +200,7 @@ class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     """Why a complete search shows little: the protocol never did what it is for."""
     extent: Extent | None = None
     kept: KeptOrigin | None = None
-    """Set if the answer is that of an earlier search of the same program; seconds and memory are of that
-    search."""
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""
+    """Set if an earlier search of the same program gave the answer; seconds and memory are of that search."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -1,6 +1,6 @@
 """The report of `elrcheck conform`: the model compared with Kafka's own classes.
 
-A difference is explained by a class of the table of known ones, or it is unexplained and a finding.
+A difference belongs to a class of known ones, which explains it, or it is unexplained and a finding.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class FieldPair(Record, frozen=True):
 
 
 class ExampleReport(Record, frozen=True):
-    """The shortest questions found that show a difference."""
+    """The shortest question that shows a difference."""
 
     setup: tuple[str, ...]
-    """What is registered at the start, a line each."""
+    """The registrations at the start, one a line."""
     events: tuple[str, ...]
-    """What happens, of which the last is answered differently."""
+    """The events; Kafka and the model answer the last one differently."""
     before: str
-    """The partition before that; kafka, model: it afterwards, as text."""
+    """The partition before the last event, as text."""
     fields: tuple[FieldPair, ...]
     from_new_topic: bool
     """The events start from a topic that was just created, so that a cluster can do the same."""
     command: str
-    """Repeats the comparison."""
+    """The command that repeats the comparison."""
     what_if: str | None
-    """The last event as a question to `elrcheck what-if`, JSON; null where it has no operation for it."""
+    """The last event as a question to `elrcheck what-if`, JSON; null if that has no such operation."""
 
 
 class DisagreementReport(Record, frozen=True):
-    """Differences of one class, or unexplained ones of one event in the same fields, in one version."""
+    """Differences in one version: of one known class, or unexplained ones of one event in the same fields."""
 
     kafka: str
     class_: str = field(name="class")
-    """Id of the known class; for an unexplained difference the event and the fields."""
+    """Id of the known class; for unexplained differences, the event and the fields."""
     explained: bool
     count: int
     what: str
@@ -61,13 +61,13 @@ class ComparedSpace(Record, frozen=True):
 
     name: str
     points: int
-    """All of them, well formed or not."""
+    """All questions, well formed or not."""
     asked: int
-    """Points that were visited."""
+    """Questions that were asked."""
 
 
 class VersionReport(Record, frozen=True):
-    """One version of Kafka."""
+    """The comparison with one version of Kafka."""
 
     kafka: str
     variant: str
@@ -77,9 +77,9 @@ class VersionReport(Record, frozen=True):
     controller: int
     """Compared events of the controller's managers."""
     isr_order: int
-    """Compared events that Kafka's classes got twice, with the ISR in either order."""
+    """Compared events that Kafka's classes decided twice, with the ISR in either order."""
     unheld: int
-    """Answers not compared, since the model has no value for something."""
+    """Answers not compared, because they have a value outside the model."""
     explained: int
     unexplained: int
     spaces: tuple[ComparedSpace, ...]
@@ -88,7 +88,7 @@ class VersionReport(Record, frozen=True):
 
 
 class ProjectionReport(Record, frozen=True):
-    """Something of Kafka's answers that is compared in part only."""
+    """A part of Kafka's answers that is not compared in full."""
 
     name: str
     what: str
@@ -114,9 +114,9 @@ class ConformReport(Report, frozen=True, tag="elrcheck.conform/1"):
     versions: tuple[VersionReport, ...]
     projections: tuple[ProjectionReport, ...]
     settings: tuple[str, ...] = ()
-    """Knobs that were set for this run: the comparison is then not with the variant itself."""
+    """Knobs that were set for this run, so that the comparison is not with the variant itself."""
     stopped_by: str | None = None
-    """What ended the run before all questions were asked."""
+    """What ended the run early."""
 
     @property
     def interrupted(self) -> bool:

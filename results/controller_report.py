@@ -1,4 +1,4 @@
-"""The report of `elrcheck prove --controller`, as plain frozen data (see `results.check_report`)."""
+"""The report of `elrcheck prove --controller`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import Literal, TypeAlias
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.prove_report import SolverReport
-from elrcheck.results.trace_view import Argument, Change
+from elrcheck.results.trace_view import Argument, Change, Scalar
 
-Setting: TypeAlias = bool | int | float | str | None
 StepVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
 Possibility: TypeAlias = Literal["possible", "impossible", "unknown"]
 TotalVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 
 class RuleReport(Record, frozen=True):
-    """A rule."""
+    """A rule of the controller."""
 
     id: str
     name: str
     title: str
     source: str
-    """The document it comes from."""
+    """The document that states it."""
     place: str | None = None
     """Its location, ``folder/file.py:line``."""
 
@@ -31,10 +30,10 @@ class RuleReport(Record, frozen=True):
 class StepFailure(Record, frozen=True):
     """A counterexample: a legal registration and an event after which the rule is broken."""
 
-    knobs: Mapping[str, Setting]
+    knobs: Mapping[str, Scalar]
     """Values of the open knobs."""
     brokers: Mapping[str, str]
-    """Id -> description of its registration."""
+    """Broker id -> description of its registration."""
     before: Mapping[str, str]
     arguments: tuple[Argument, ...]
     changes: tuple[Change, ...]
@@ -55,12 +54,12 @@ class StepReport(Record, frozen=True):
 
 
 class EventReport(Record, frozen=True):
-    """An event; `impossible` if no legal registration allows it, in which case it has no cells."""
+    """An event of the controller."""
 
     name: str
     title: str
     verdict: Possibility
-    """An impossible event has no cells."""
+    """`impossible` if no legal registration allows the event, which then has no cells."""
     seconds: float
 
 
@@ -73,7 +72,7 @@ class VariantReport(Record, frozen=True):
     refuted: int
     unknown: int
     seconds: float
-    config: Mapping[str, Setting]
+    config: Mapping[str, Scalar]
     open: tuple[str, ...]
     """Knobs that are arbitrary in every obligation."""
     events: tuple[EventReport, ...]

@@ -25,35 +25,36 @@ class CoveredAction(Record, frozen=True):
 
     name: str
     fired: int
-    """Steps within the budgets, over all runs."""
+    """Steps within the budgets in all runs."""
     runs: int
     """Number of runs in which it fired."""
 
 
 class CoveredWitness(Record, frozen=True):
-    """A witness, and how many of the runs that looked for it reached it."""
+    """A witness."""
 
     id: str
     name: str
     reached: int
+    """Number of runs that reached it."""
     runs: int
-    """Runs that looked for it."""
+    """Number of runs that looked for it."""
 
 
 class CoveredGuard(Record, frozen=True):
-    """A guard that a survey (`mutate --guards`) removed, and the property that noticed first."""
+    """A guard that a survey (`mutate --guards`) removed."""
 
     action: str
     guard: str
     noticed: str | None
-    """The property that noticed when it was left out."""
+    """The property that noticed the removal first."""
 
 
 class CoverageReport(Report, frozen=True, tag="elrcheck.coverage/1"):
-    """complete: every action fired, every witness was reached, the removal of every guard was noticed."""
+    """The result of `elrcheck runs coverage`."""
 
     verdict: Literal["complete", "gaps"]
-    """complete: nothing below is 0, false or null."""
+    """complete: every action fired, every witness was reached, the removal of every guard was noticed."""
     runs: tuple[CoveredRun, ...]
     actions: tuple[CoveredAction, ...]
     witnesses: tuple[CoveredWitness, ...]

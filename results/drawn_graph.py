@@ -1,4 +1,4 @@
-"""The state graph of a small scope in a report: every state, every step, and the paths to violations."""
+"""The state graph of a small scope: every state, every step, and shortest paths to violations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.results.trace_view import Change
 
 MOST_STATES = 200
-"""Largest graph to draw, in states; beyond it a picture is unreadable."""
+"""Number of states beyond which a picture would be unreadable, so that none is drawn."""
 
 
 class DrawnState(Record, frozen=True):
@@ -18,7 +18,7 @@ class DrawnState(Record, frozen=True):
 
     depth: int
     parent: int | None
-    """The predecessor on a shortest path, with `step` and its `changes`; the initial state has none."""
+    """The predecessor on a shortest path, with `step` and its `changes`; null for the initial state."""
     step: str
     changes: tuple[Change, ...]
     violates: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class DrawnStep(Record, frozen=True):
     kind: str
     """The module of the model that defines the action."""
     violates: tuple[str, ...] = ()
-    """Ids of step properties it violates."""
+    """Ids of step properties that it violates."""
 
 
 class DrawnPath(Record, frozen=True):
@@ -53,4 +53,4 @@ class SmallGraph(Record, frozen=True):
     states: tuple[DrawnState, ...] = ()
     steps: tuple[DrawnStep, ...] = ()
     paths: tuple[DrawnPath, ...] = ()
-    """For each violated property the states of a shortest way to a violation."""
+    """One for each violated property."""

@@ -1,4 +1,4 @@
-"""The report of `elrcheck explore`: a description of a scope, without a judgement."""
+"""The report of `elrcheck explore`, which describes a scope and judges no property."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.requests import GraphFormat
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.check_report import Projection, VariableReport
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
@@ -22,8 +22,7 @@ class SpaceReport(Record, frozen=True):
     generated: int
     distinct: int
     steps: int
-    """The transitions within the budgets from all states found; after a complete search this equals `generated` minus
-    the initial states and `cut`."""
+    """Transitions within the budgets; after a complete search, `generated` minus the initial states and `cut`."""
     cut: int
     deadlocks: int
     """States without an enabled action."""
@@ -36,19 +35,19 @@ class SpaceReport(Record, frozen=True):
     overflows: Mapping[str, int] | None = None
     """Steps dropped because a number was out of range, by leaf."""
     projection: Projection | None = None
-    """A guess how large an incomplete search would become, from how its growth falls."""
+    """Estimated size of the whole search."""
 
 
 class DegreeReport(Record, frozen=True):
-    """Number of states with this out-degree within the budgets; two actions to one state count twice."""
+    """The number of states with one out-degree."""
 
     degree: int
-    """Steps inside the budgets from one state."""
+    """Steps within the budgets; two actions that lead to the same state count twice."""
     states: int
 
 
 class ComponentsReport(Record, frozen=True):
-    """Strongly connected components: count, count with more than one state, and size of the largest."""
+    """Strongly connected components."""
 
     count: int
     cyclic: int
@@ -58,12 +57,15 @@ class ComponentsReport(Record, frozen=True):
 
 
 class ExploredAction(Record, frozen=True):
-    """The number of times an action was enabled, of states it reached first, and of steps that left the budgets."""
+    """An action."""
 
     name: str
     fired: int
+    """Number of times that it was enabled."""
     new_states: int
+    """States that it was the first to reach."""
     cut: int
+    """How many of its steps left the budgets."""
 
 
 class GraphReport(Record, frozen=True):
@@ -79,11 +81,11 @@ class GraphReport(Record, frozen=True):
     """Edges that violate a step property."""
 
 
-class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
+class ExploreReport(ModelReport, frozen=True, tag="elrcheck.exploration/1"):
     """The result of `elrcheck explore`."""
 
     verdict: ExploreVerdict
-    """explored: all states within the budgets; no judgement of properties."""
+    """explored: all states within the budgets."""
     variant: str
     scope: str
     config: Mapping[str, Scalar]
@@ -96,12 +98,8 @@ class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
     actions: tuple[ExploredAction, ...]
     variables: tuple[VariableReport, ...]
     components: ComponentsReport | None
-    """None beyond `components_limit` states."""
+    """Null beyond `components_limit` states."""
     components_limit: int
     graph: GraphReport | None = None
     small_graph: SmallGraph | None = None
-    """The graph to draw; None unless an HTML report or SVG was requested and the scope is small."""
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""
+    """The graph to draw; null unless an HTML report or SVG was requested and the scope is small."""

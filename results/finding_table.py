@@ -1,4 +1,4 @@
-"""Findings by release of Kafka: what was tried at each level, and what came of it."""
+"""Findings by release of Kafka: what was tried at each level, with which result."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class TableCell(Record, frozen=True):
     """The model's variant of the release, its controller or broker classes, or a cluster that runs it."""
     kafka: str
     state: CellState
-    """`absent`: not tried, because the release has nothing that the finding needs."""
+    """`absent`: not tried, because the release lacks what the finding needs."""
     word: str
-    """The same in a word or two: breaks, holds, fails, lost, .."""
+    """The state in a word or two: breaks, holds, fails, lost, .."""
     result: str
-    """What came of it, or why it was not tried."""
+    """The result in a sentence, or why it was not tried."""
     command: str
-    """What repeats it; empty if it was not tried."""
+    """The command that repeats it; empty if it was not tried."""
 
 
 class TableLine(Record, frozen=True):
-    """The evidence that several releases have in common at one level."""
+    """The evidence that several releases share at one level."""
 
     level: Level
     releases: tuple[str, ...]
@@ -53,7 +53,7 @@ class FindingRow(Record, frozen=True):
         return ", ".join(dict.fromkeys(words))
 
     def strongest(self, kafka: str) -> str:
-        """Return the strongest level at which it was shown in a release, or what stands for none: no, ? or -."""
+        """Return the strongest level at which it was shown in a release; else no, ? (inconclusive) or - (not tried)."""
         states = [(cell.state, cell.level) for cell in self.cells if cell.kafka == kafka]
         levels = [level for state, level in states if state == "shown"]
         if levels:
@@ -62,7 +62,7 @@ class FindingRow(Record, frozen=True):
         return "no" if "not-shown" in tried else "?" if "inconclusive" in tried else "-"
 
     def lines(self) -> tuple[TableLine, ...]:
-        """Return equal cells of several releases together, level by level."""
+        """Return one line for each level, result and command, with its releases."""
         together: dict[tuple[Level, str, str], list[str]] = {}
         for level in LEVELS:
             for cell in self.cells:

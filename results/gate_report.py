@@ -1,7 +1,6 @@
 """The report of `elrcheck gate`: the differences from a committed baseline.
 
-An entry of the baseline is one configuration with its results. The gate runs it again, as `check` and `prove`
-do, and compares.
+An entry of the baseline is one configuration with its results. The gate runs it again, as `check` and `prove` do.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class Difference(Record, frozen=True):
     worse: bool
     """The result is worse than expected."""
     fails: bool = False
-    """`--fail-on` makes it a failure."""
+    """`--fail-on` rejects it."""
 
 
 class EntryReport(Record, frozen=True):
-    """One entry."""
+    """One entry of the baseline."""
 
     name: str
     place: str
@@ -58,11 +57,11 @@ class EntryReport(Record, frozen=True):
     proof: ProveReport | None = None
     """The result of the proof, as `elrcheck prove --format json` prints it."""
     mutations: MutateReport | None = None
-    """The result of leaving out guards, as `elrcheck mutate --guards --format json` prints it."""
+    """The result of removing guards, as `elrcheck mutate --guards --format json` prints it."""
     controller: ControllerReport | None = None
     """The proof of controller steps, as `elrcheck prove --controller --format json` prints it."""
     model_changed: bool | None = None
-    """The files of the model are other than those that were recorded; null for Kafka's partition and a new entry."""
+    """The files of the model differ from the recorded ones; null for Kafka's partition and a new entry."""
 
 
 class GatedSuite(Record, frozen=True):
@@ -81,7 +80,7 @@ class GateReport(Report, frozen=True, tag="elrcheck.gate/1"):
     """The result of `elrcheck gate`."""
 
     verdict: GateVerdict
-    """tolerated: there are differences, but none that --fail-on names."""
+    """tolerated: there are differences, but --fail-on names none of them."""
     baseline: str
     fail_on: tuple[GateFailOn, ...]
     seconds: float

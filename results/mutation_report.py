@@ -1,7 +1,7 @@
-"""The report of `elrcheck mutate`: which properties catch a rule broken on purpose.
+"""The report of `elrcheck mutate`: which properties catch a rule that was broken on purpose.
 
-A hazard is a known or suspected bug, reintroduced by one change of the model. A guard is a condition of an
-action, dropped to see whether any property depends on it.
+A hazard is a known or suspected bug, reintroduced by one change of the model. A guard of an action is dropped to see
+whether any property depends on it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
@@ -24,7 +24,7 @@ MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "survey
 
 
 class Unmutated(Record, frozen=True):
-    """The same scope without the change."""
+    """The search of the same scope without the change."""
 
     complete: bool
     distinct: int
@@ -32,7 +32,7 @@ class Unmutated(Record, frozen=True):
     diameter: int
     seconds: float
     violated: tuple[str, ...] = ()
-    """The expected properties that are violated even so."""
+    """The expected properties that are violated without the change, too."""
     kept: KeptOrigin | None = None
     """Set if this is the answer of an earlier search of the same program."""
 
@@ -71,7 +71,7 @@ class HazardReport(Record, frozen=True):
     kept: KeptOrigin | None = None
     """Set if this is the answer of an earlier search of the same changed program."""
     proof: ProofAnswer | None = None
-    """What the proof by induction makes of a hazard that breaks safety, if it was asked."""
+    """The answer of the proof by induction about a hazard that breaks safety, if it was asked."""
     open: str | None = None
     """An obligation that the change leaves open."""
     beyond: tuple[str, ...] = ()
@@ -128,13 +128,13 @@ class RuleMutant(Record, frozen=True):
     """The expression after the change."""
     verdict: MutantVerdict
     """found: Kafka's answers, a property or a rule CT-* catch it, an expected violation is gone or a required
-    witness is dead. counted: no property breaks, but a configuration no longer has the counts recorded for
-    it, so `elrcheck suite` fails. unnoticed, of a model of the user: the model behaves otherwise, and no property
-    breaks. undefined: a step cannot be evaluated any more, or leads out of the range
-    of a field. unaffected: the same steps from all states of all configurations, or as many others.
-    equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet distinguished."""
+    witness is dead. counted: no property breaks, but a configuration no longer has its recorded counts, so
+    `elrcheck suite` fails. unnoticed, for a user's model: it behaves differently, and no property breaks.
+    undefined: a step can no longer be evaluated, or leaves the range of a field. unaffected: the same steps from all
+    states of all configurations, or as many others. equivalent: explained in catalogue/equivalents.toml.
+    contradicted: explained there, and yet distinguished."""
     by: str | None = None
-    """The property or controller rule that catches it, in `configuration`, at `depth` if it is a property."""
+    """What catches it, in `configuration`: a property, at `depth`, or a rule of the controller."""
     configuration: str | None = None
     depth: int | None = None
     reason: str | None = None
@@ -144,12 +144,12 @@ class RuleMutant(Record, frozen=True):
     """Configurations in which it could differ visibly from the original."""
     seconds: float = 0.0
     proof: ProofAnswer | None = None
-    """What the proof by induction makes of a change that a property catches, if it was asked. outside: it
+    """The answer of the proof by induction about a change that a property catches, if it was asked. outside: it
     covers no step or lemma that the change affects."""
     open: str | None = None
     """An obligation that the change leaves open."""
     hole: bool = False
-    """Proved, although a search within what the proof covers finds a property that breaks."""
+    """Proved, although a search within the coverage of the proof violates a property."""
 
 
 class RuleSurvey(Record, frozen=True):
@@ -160,24 +160,25 @@ class RuleSurvey(Record, frozen=True):
     chosen: int
     """Changes of this run."""
     ill_typed: int
-    """Changes that the types refuse, which were not compared."""
+    """Changes that do not type-check, which were not compared."""
     configurations: tuple[str, ...]
     """Configurations of the suite, the smallest first; of another model, variants and scopes."""
     controller: bool
     """The proof of controller steps was asked too."""
     resumed: int = 0
-    """Answers kept earlier."""
+    """Answers from an earlier run."""
     interrupted: bool = False
     unmutated: Unmutated | None = None
-    """The configuration without a change, unless it is one of several."""
+    """The search without a change, if there is only one configuration."""
     reason: str | None = None
     """Why no rule was changed."""
 
 
-class MutateReport(Report, frozen=True, tag="elrcheck.mutate/1"):
-    """The result of `elrcheck mutate`. surveyed: only guards were requested."""
+class MutateReport(ModelReport, frozen=True, tag="elrcheck.mutate/1"):
+    """The result of `elrcheck mutate`."""
 
     verdict: MutateVerdict
+    """surveyed: only guards were requested."""
     seconds: float
     workers: int
     hazards: tuple[HazardReport, ...] = ()
@@ -186,10 +187,6 @@ class MutateReport(Report, frozen=True, tag="elrcheck.mutate/1"):
     run_dir: str | None = None
     rule_survey: RuleSurvey | None = None
     rules: tuple[RuleMutant, ...] = ()
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""
 
     @property
     def interrupted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The reports of `elrcheck prove`: obligations, cells, counterexamples to induction; checked certificates."""
+"""The reports of `elrcheck prove`: obligations, counterexamples to induction, checked certificates."""
 
 from __future__ import annotations
 
@@ -10,23 +10,15 @@ from msgspec.structs import replace
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
-from elrcheck.results.trace_view import UNWRITTEN, Talk
-from elrcheck.results.trace_view import Argument as Argument
-from elrcheck.results.trace_view import Change as Change
-from elrcheck.results.trace_view import Scalar as Scalar
-from elrcheck.results.trace_view import Step as Step
-from elrcheck.results.trace_view import TraceView as TraceView
-from elrcheck.results.trace_view import Truth as Truth
+from elrcheck.results.any_report import ModelReport, Report
+from elrcheck.results.trace_view import UNWRITTEN, Argument, Change, Scalar, Talk
 
 ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
-
-
 CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
 CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refuted", "inconclusive"]
 Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
 ProofSizes: TypeAlias = Literal["given", "any"]
-"""Whether obligations are about the sizes of the configuration or about every size at once."""
+"""Obligations are about the sizes of the configuration, or about every size at once."""
 
 
 class InductionFailure(Record, frozen=True):
@@ -41,7 +33,7 @@ class InductionFailure(Record, frozen=True):
     """Location of its action."""
     talk: Talk | None = field(default=None, name=UNWRITTEN)
     differs: tuple[str, ...] = ()
-    """The paths in `before` whose value is not that of the first initial state."""
+    """The paths in `before` with another value than in the first initial state."""
 
 
 class CellReport(Record, frozen=True):
@@ -74,9 +66,9 @@ class ObligationReport(Record, frozen=True):
     source: str | None = None
     """Where it is written: folder/file.py:line, relative to the package."""
     condition: str | None = None
-    """What the property needs to hold, if that is more than the rules."""
+    """What the property assumes beside the rules."""
     differs: tuple[str, ...] = ()
-    """The paths in `witness` whose value is not that of the first initial state."""
+    """The paths in `witness` with another value than in the first initial state."""
 
 
 class PhaseReport(Record, frozen=True):
@@ -88,15 +80,14 @@ class PhaseReport(Record, frozen=True):
     unknown: int
     seconds: float
     kept: int = 0
-    """Proved ones whose answers come from earlier runs."""
+    """Proved obligations whose answers come from earlier runs."""
 
 
 class Skipped(Record, frozen=True):
     """A part that the proof leaves out, and the reason."""
 
     id: str
-    """Id of a property; "action" for an action without any step here; "arguments" for choices of the arguments of
-    the action that `name` names."""
+    """Id of a property; "action" if the action `name` has no step here; "arguments" for choices of its arguments."""
     name: str
     reason: str
 
@@ -138,15 +129,15 @@ class Coverage(Record, frozen=True):
     log_slots: int = 0
     settings: tuple[SettingCovered, ...] = ()
     assumed: tuple[str, ...] = ()
-    """Steps that the proof leaves out, although the configuration has them, because properties are false with them;
-    each as what holds of all other steps."""
+    """For each kind of step that the proof leaves out because properties are false with it, what holds of all other
+    steps."""
 
 
 class Assumption(Record, frozen=True):
-    """An assumption of the proof about every step: a step that contradicts it is not covered."""
+    """An assumption of the proof about every step; a step that contradicts it is not covered."""
 
     name: str
-    """Name of the assumption, as in `prove --assume`."""
+    """The name in `prove --assume`."""
     statement: str
     source: str | None = None
     """Where it is defined, folder/file.py:line."""
@@ -161,13 +152,13 @@ class SolverReport(Record, frozen=True):
 
 
 class SecondSolver(Record, frozen=True):
-    """A solver that was asked again about everything that was proved."""
+    """The answers of a second solver about everything that was proved."""
 
     solver: SolverReport
     questions: int
     discharged: int
     unknown: tuple[str, ...]
-    """Obligations, as `Action(arguments) x Goal`, that it did not decide within the time limit."""
+    """Obligations, `Action(arguments) x Goal`, that it did not decide within the time limit."""
     refuted: tuple[str, ...]
     """Obligations that it contradicts."""
     seconds: float
@@ -184,12 +175,12 @@ class LemmaDropped(Record, frozen=True):
 
 
 class PropertyProof(Record, frozen=True):
-    """The proof of a property from the lemmas that are left."""
+    """Whether a property follows from the lemmas that are left."""
 
     id: str
     proved: bool
     condition: str | None = None
-    """What it needs beside the rules."""
+    """What it assumes beside the rules."""
 
 
 class Surviving(Record, frozen=True):
@@ -198,16 +189,16 @@ class Surviving(Record, frozen=True):
     lemmas: tuple[str, ...]
     dropped: tuple[LemmaDropped, ...]
     void: tuple[LemmaDropped, ...]
-    """Steps that may then leave a type or change a constant, so that nothing is proved."""
+    """Steps that may then leave the range of a type or change a constant, so that nothing is proved."""
     properties: tuple[PropertyProof, ...]
     seconds: float = 0.0
 
 
 class Impossible(Record, frozen=True):
-    """A step or state that must be possible where the lemmas hold, and is impossible or undecided."""
+    """A step or state that must be possible where the lemmas hold, but is impossible or undecided."""
 
     kind: Literal["action", "step", "state"]
-    """An action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step that an
+    """An action, with arguments or as a whole; or a step or state that must stay possible, such as a step that an
     assumption must still allow."""
     name: str
     """Name of the action or of the predicate."""
@@ -217,9 +208,10 @@ class Impossible(Record, frozen=True):
 
 
 class PossibleReport(Record, frozen=True):
-    """The check that the proof is about something: the questions for what must be possible."""
+    """The check that the proof is not vacuous."""
 
     asked: int
+    """Number of steps and states that must be possible."""
     replayed: int
     """Steps of the solver, and their renamings, that plain Python takes as well."""
     impossible: tuple[Impossible, ...]
@@ -227,16 +219,16 @@ class PossibleReport(Record, frozen=True):
 
 
 class LemmaNeed(Record, frozen=True):
-    """A goal that is open without a lemma: `goal` after a step of `action`, or a property that no longer follows."""
+    """What a lemma is needed for: `goal`, after a step of `action` or as a property that follows."""
 
     lemma: str
     needed: bool | None
-    """None if the solver could not decide, False if every obligation is proved without the lemma."""
+    """Null if the solver could not decide, false if every obligation is proved without the lemma."""
     action: str = ""
     goal: str = ""
 
 
-class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
+class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     """The result of `elrcheck prove`."""
 
     verdict: ProofVerdict
@@ -251,28 +243,24 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     skipped: tuple[Skipped, ...] = ()
     coverage: Coverage | None = None
     second: SecondSolver | None = None
-    """What another solver said of the obligations that were proved, if one was asked."""
+    """Set if another solver was asked."""
     surviving: Surviving | None = None
-    """What is proved although some lemmas are not preserved, if that was asked for."""
+    """What is proved although some lemmas are not preserved, if requested."""
     needs: tuple[LemmaNeed, ...] | None = None
-    """Why each lemma is there, if that was asked for and everything is proved."""
+    """Why each lemma is needed, if requested and everything is proved."""
     kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
     assumptions: tuple[Assumption, ...] = ()
     """What the verdict depends on, beside the rules."""
     possible: PossibleReport | None = None
-    """Whether each step can fire where the lemmas hold, and what assumptions must allow; if not all is
-    possible, the verdict is not `proved`."""
+    """Whether each step can fire where the lemmas hold, and what assumptions must allow; unless all is possible, the
+    verdict is not `proved`."""
     sizes: ProofSizes = "given"
     """For `any`, `refuted` is the answer for the sizes of the configuration, with its counterexample."""
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""
 
 
 def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
-    """Return the report with the second answers. If the solvers contradict each other, nothing is shown."""
+    """Return the report with the second answers; solvers that contradict each other make it inconclusive."""
     verdict = "inconclusive" if second.refuted and report.verdict == "proved" else report.verdict
     return replace(report, verdict=verdict, second=second)
 
@@ -284,12 +272,12 @@ class ScriptReport(Record, frozen=True):
     """One text of a certificate, with the obligations of one instance of an action, or of one phase."""
 
     file: str
-    """Empty if the certificate has none for this part of the proof."""
+    """Empty if the certificate lacks this part of the proof."""
     action: str
     """Empty for initiation and implication."""
     arguments: Mapping[str, str]
     fit: Fit
-    """`new`: the proof of this source has it, the certificate has not; `gone`: the other way round."""
+    """`new`: only the proof of this source has it; `gone`: only the certificate has it."""
     questions: int
     discharged: int
     """Questions that the solver answered with `unsat`; 0 if no solver was asked."""
@@ -311,28 +299,29 @@ class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1")
     """The result of `elrcheck prove --check-certificate`."""
 
     verdict: CertificateVerdict
-    """`fits`: of this source, and no solver was asked; `discharged`: fits, and every answer was `unsat`."""
+    """`fits`: the certificate is of this source, and no solver was asked; `discharged`: it is, and every answer was
+    `unsat`."""
     variant: str
     folder: str
     written_by: str
     """The version of elrcheck and the solver that made the proof."""
     same_source: bool
-    """The manifest names the source of today; every text was made anew from that and compared in any case."""
+    """The manifest names this source; in any case every text was generated anew from this source and compared."""
     solver: SolverReport | None
     scripts: tuple[ScriptReport, ...]
     open: tuple[str, ...]
-    """Obligations that the proof did not show, so that the certificate has nothing on them."""
+    """Obligations that were not proved, and so are not in the certificate."""
     seconds: float
     assumptions: tuple[str, ...] = ()
-    """Assumptions on steps that are part of what was proved, by name."""
+    """Names of the assumptions about steps that are part of the claim."""
     coverage: Coverage | None = None
-    """What the claim of the certificate is about, as this source reads its settings."""
+    """The extent of the claim, read with this source from the settings of the certificate."""
 
 
 def certificate_verdict(
     scripts: tuple[ScriptReport, ...], discharging: bool, open_: tuple[str, ...]
 ) -> CertificateVerdict:
-    """Return the verdict over all texts. discharging: a solver was asked; open_: what the proof did not show."""
+    """Return the verdict over all texts. discharging: a solver was asked; open_: obligations that were not proved."""
     if any(script.refuted for script in scripts):
         return "refuted"
     if any(script.fit != "same" for script in scripts):
@@ -343,7 +332,7 @@ def certificate_verdict(
 
 
 def second_solver(report: CertificateReport) -> SecondSolver:
-    """Return the same answers as a part of the report of the proof."""
+    """Return the answers of the solver as a part of a `ProveReport`."""
     assert report.solver is not None
     return SecondSolver(
         report.solver,

@@ -1,4 +1,4 @@
-"""Reports of what Kafka itself does: `reproduce` on a cluster, `export upstream` in its own tests."""
+"""Reports of what Kafka itself does: `reproduce` on a cluster, `export upstream` in Kafka's own tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elrcheck.results.any_report import Report
 
 ReproduceOutcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
 SHOWING: tuple[ReproduceOutcome, ...] = ("lost", "unavailable")
-"""Outcomes in which a finding shows."""
+"""Outcomes that show a finding."""
 
 
 class SeenState(Record, frozen=True):
@@ -30,19 +30,19 @@ class SeenState(Record, frozen=True):
 
 
 class DoneStep(Record, frozen=True):
-    """A step of the recipe."""
+    """A step of the recipe that was done."""
 
     number: int
     text: str
     seconds: float
     """Since the nodes were started."""
     result: str
-    """What came of it, or empty."""
+    """May be empty."""
     note: str
 
 
 class ControlReport(Record, frozen=True):
-    """The same steps on a second cluster, with one thing changed: `title`."""
+    """The same steps on a second cluster, which differs in one thing: `title`."""
 
     title: str
     outcome: ReproduceOutcome
@@ -66,14 +66,16 @@ class OneRun(Record, frozen=True):
 
 
 class RepeatedRuns(Record, frozen=True):
-    """The number of runs that show the finding: `shown` of the `ended` runs, those that are not inconclusive."""
+    """How many of several runs showed the finding."""
 
     asked: int
-    """The number of runs asked for; there are fewer after an interrupt."""
+    """The number of runs that were requested; an interrupt leaves fewer."""
     ended: int
+    """Runs that were not inconclusive."""
     shown: int
+    """Runs that showed the finding."""
     low: float
-    """Lower bound of the share of runs in which it shows, with a confidence of 95 % (Wilson's interval)."""
+    """Lower bound of the share `shown`/`ended` at 95 % confidence (Wilson's interval)."""
     high: float
     """Upper bound of that share."""
     runs: tuple[OneRun, ...]
@@ -87,7 +89,7 @@ class RepeatedRuns(Record, frozen=True):
 
 
 def wilson(showing: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's interval for a share; z: of the normal distribution, by default for 95 %."""
+    """Return Wilson's interval for the share `showing`/`ended`; z: quantile of the normal distribution, for 95 %."""
     if ended == 0:
         return 0.0, 1.0
     share, z2 = showing / ended, z * z
@@ -99,7 +101,7 @@ def wilson(showing: int, ended: int, z: float = 1.959964) -> tuple[float, float]
 class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     """The result of `elrcheck reproduce`.
 
-    Of several runs it is the first that shows the finding, or else the last that came to its end.
+    Of several runs, it has the first that shows the finding, else the last that was not inconclusive.
     """
 
     finding: str
@@ -108,35 +110,35 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     title: str
     kafka: str
     expected: bool
-    """The recipe names this release among those on which the finding was seen; false with other `classes`."""
+    """The recipe names this release among those that showed the finding; false with other `classes`."""
     outcome: ReproduceOutcome
     """`lost` if records that were acknowledged with acks=all could not be read at the end; `unavailable` if a partition
-    stayed without a leader; `inconclusive` if the cluster did not come as far."""
+    stayed without a leader; `inconclusive` if the cluster did not get that far."""
     acknowledged: int
     left: int | None
     """How many acknowledged records could be read at the end; null if the partition could not be read."""
     missing: str
-    """The numbers of those that were lost, as in 16-599."""
+    """The numbers of the lost records, such as 16-599."""
     message: str
     """Why the outcome is inconclusive or not-reproduced; empty otherwise."""
     control: ControlReport | None
     states: tuple[SeenState, ...]
     steps: tuple[DoneStep, ...]
     timing: str
-    """What depends on timing; empty if nothing does."""
+    """What depends on timing; may be empty."""
     kept: str | None
-    """Where logs and metadata log were kept."""
+    """The folder with the logs and the metadata log, if they were kept."""
     seconds: float
     repeated: RepeatedRuns | None = None
-    """All runs, if several were asked for."""
+    """All runs, if several were requested."""
     classes: tuple[str, ...] = ()
-    """What went before Kafka's own jars, such as the classes of a patch."""
+    """Entries of the class path before Kafka's own jars, such as the classes of a patch."""
     patched: tuple[str, ...] = ()
     """With `--patched`: the sources of Kafka that the patch of the finding changes."""
 
     @property
     def control_shows_it(self) -> bool:
-        """Return the control should not show the finding; if it does, the run proves nothing."""
+        """Return whether the control shows the finding too, so that the run proves nothing."""
         return self.control is not None and self.control.outcome in SHOWING
 
     @property
@@ -155,11 +157,13 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
 
 
 class NewTest(Record, frozen=True):
-    """A test that comes with the change, by what it says when it fails; "" where it passes."""
+    """A test that comes with the change."""
 
     name: str
     without: str
+    """How it fails without the change; empty if it passes."""
     with_change: str
+    """How it fails with the change; empty if it passes."""
 
 
 class KafkaTestRuns(Record, frozen=True):
@@ -167,18 +171,18 @@ class KafkaTestRuns(Record, frozen=True):
 
     name: str
     tests: int
-    """Those of Kafka, without the new ones."""
+    """Number of Kafka's own tests, without the new ones."""
     failing: tuple[str, ...]
-    """Kafka's tests that fail without the change, on this machine."""
+    """Kafka's own tests that fail without the change, on this machine."""
     broken: tuple[str, ...]
-    """Kafka's tests that fail with the change only."""
+    """Kafka's own tests that fail only with the change."""
     added: tuple[NewTest, ...]
 
     @classmethod
     def of(
         cls, name: str, without: Mapping[str, str], with_change: Mapping[str, str], new: Collection[str]
     ) -> KafkaTestRuns:
-        """Return the tests of a class among outcomes, "package.Class.method" -> message. new: those that were added."""
+        """Return the runs of class `name`, from test ("package.Class.method") -> message. new: the added tests."""
         own = [test for test in without if test.startswith(f"{name}.") and test.partition("(")[0] not in new]
         added = [test for test in without if test.startswith(f"{name}.") and test.partition("(")[0] in new]
         return cls(
@@ -191,19 +195,19 @@ class KafkaTestRuns(Record, frozen=True):
 
 
 class UpstreamReport(Report, frozen=True, tag="elrcheck.upstream/1"):
-    """The files for Kafka's tracker and repository, and what Kafka's tests do with the change."""
+    """The files for Kafka's tracker and repository, and the outcome of Kafka's tests with the change."""
 
     finding: str
     summary: str
     kafka: str
     files: tuple[str, ...]
     tests: tuple[KafkaTestRuns, ...]
-    """None if they were not run."""
+    """Empty if they were not run."""
     seconds: float
 
     @property
     def verdict(self) -> str:
-        """Return `confirmed` if new tests fail without the change only, and no test of Kafka's with it only."""
+        """Return `confirmed` if the new tests fail only without the change, and no test of Kafka fails only with it."""
         if not self.tests:
             return "complete"
         added = [test for each in self.tests for test in each.added]

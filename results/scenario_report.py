@@ -1,4 +1,4 @@
-"""The report of a replayed scenario, as plain frozen data (see `results.check_report`)."""
+"""The report of a replayed scenario."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import field
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.trace_reports import Hit
+from elrcheck.results.trace_view import Scalar
 
 ScenarioVerdict: TypeAlias = Literal["as_expected", "unexpected", "pending"]
-Setting: TypeAlias = bool | int | float | str | None
 
 
 class Mismatch(Record, frozen=True):
-    """A mismatch between a run and the scenario."""
+    """A difference between a run and the scenario's expectation."""
 
     step: int | None
     """Number of the step; null for the run as a whole."""
@@ -26,12 +26,13 @@ class Mismatch(Record, frozen=True):
 
 
 class StoryReport(Record, frozen=True):
-    """One step of a replayed story: its actions and a summary of the resulting state."""
+    """One step of a replayed story."""
 
     index: int
     note: str
     actions: tuple[str, ...]
     state: str
+    """A summary of the resulting state."""
 
 
 class RunReport(Record, frozen=True):
@@ -39,7 +40,7 @@ class RunReport(Record, frozen=True):
 
     label: str
     variant: str
-    knobs: Mapping[str, Setting]
+    knobs: Mapping[str, Scalar]
     verdict: ScenarioVerdict
     expected: str
     actual: str
@@ -49,7 +50,7 @@ class RunReport(Record, frozen=True):
     """Property -> why it holds, contrary to the source."""
     mismatches: tuple[Mismatch, ...] = ()
     pending: str | None = None
-    config: Mapping[str, Setting] = field(default_factory=dict)
+    config: Mapping[str, Scalar] = field(default_factory=dict)
     steps: tuple[StoryReport, ...] = ()
     traces: tuple[str, ...] = ()
 

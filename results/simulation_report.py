@@ -1,7 +1,4 @@
-"""The report of `elrcheck simulate`: the results of random walks.
-
-Walks cannot show that a property holds: the verdict is either a violation or inconclusive.
-"""
+"""The report of `elrcheck simulate`: the results of random walks, which never show that a property holds."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.trace_view import Scalar, TraceView
 
 SimulationVerdict: TypeAlias = Literal["violated", "inconclusive"]
@@ -34,26 +31,26 @@ class WalksReport(Record, frozen=True):
     deadlocks: int
     blocked: int
     distinct_estimate: float
-    """Estimated number of distinct states, with its standard error."""
+    """Estimated number of distinct states."""
     distinct_error: float
     """Standard error of the estimate, in states."""
     seconds: float
     states_per_second: float
     stopped_by: str | None = None
-    """What ended the run before all walks were done."""
+    """What ended the run early."""
     overflows: Mapping[str, int] | None = None
     """Steps dropped because a number was out of range, by leaf."""
     guided: bool = False
-    """Walks went on from states that were met before, and distinct states were counted, in `cells` that look different:
-    by enabled actions and by the distance from violating a property."""
+    """Walks started from visited states, and distinct states were counted."""
     cells: int | None = None
+    """In a guided run: groups of states with the same enabled actions and distances from violating each property."""
 
 
 class SeenProperty(Record, frozen=True):
     """One property, and where it was hit: after `steps` steps of walk number `walk`.
 
-    This is the hit with the fewest steps, in the first such walk; rarely a shortest trace. In a guided run it
-    is the first hit, `steps` counts from the initial state, and `states` were visited until then.
+    This is the hit with the fewest steps, in the first such walk; its trace is rarely a shortest one. A guided run
+    has the first hit, `steps` from the initial state, after `states` visited states.
     """
 
     id: str
@@ -71,24 +68,21 @@ class SeenProperty(Record, frozen=True):
 
 
 class WalkedAction(Record, frozen=True):
-    """The number of times that walks took an action, that it was enabled, and that it left the budgets (`cut`).
-
-    Repeated visits to one state count each time.
-    """
+    """An action; repeated visits to one state count each time."""
 
     name: str
     taken: int
-    """Steps of walks."""
+    """How often walks took it."""
     enabled: int
-    """Possible steps where walks were, repeated visits included."""
+    """How often it was enabled."""
     cut: int
+    """How often it left the budgets."""
 
 
-class SimulationReport(Report, frozen=True, tag="elrcheck.simulation/1"):
+class SimulationReport(ModelReport, frozen=True, tag="elrcheck.simulation/1"):
     """The result of `elrcheck simulate`. seed, depth and the number of a walk reproduce it."""
 
     verdict: SimulationVerdict
-    """Random walks never show that a property holds."""
     variant: str
     scope: str
     config: Mapping[str, Scalar]
@@ -103,7 +97,3 @@ class SimulationReport(Report, frozen=True, tag="elrcheck.simulation/1"):
     actions: tuple[WalkedAction, ...] = ()
     run_dir: str | None = None
     """Where traces are stored; null when nothing was stored."""
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""

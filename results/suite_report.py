@@ -1,4 +1,4 @@
-"""The report of `elrcheck suite`: what each small configuration breaks, and whether that is explained.
+"""The report of `elrcheck suite`: which properties each small configuration breaks, and whether that is explained.
 
 A violation is expected if a file of `catalogue/suites/` says why it happens there. A run is as expected if it
 breaks exactly the expected properties and reaches the witnesses without which it would show nothing.
@@ -19,7 +19,7 @@ SuiteVerdict: TypeAlias = Literal["expected", "unexpected", "inconclusive", "not
 
 
 class SuiteViolation(Record, frozen=True):
-    """A property that breaks, or that should."""
+    """A property that breaks, or that is expected to."""
 
     id: str
     name: str
@@ -50,27 +50,27 @@ class SuiteRun(Record, frozen=True):
     variant: str
     scope: str
     settings: Mapping[str, Scalar]
-    """What it adds to the scope."""
+    """Its settings beyond the scope."""
     distinct: int
     generated: int
     diameter: int
     seconds: float
     searched: bool
-    """False if the result of an earlier run was used, which is the one of `kept`."""
+    """False if the result comes from an earlier run, `kept`."""
     violations: tuple[SuiteViolation, ...] = ()
     dead: tuple[str, ...] = ()
     """Required witnesses that are not reached."""
     unreached: tuple[str, ...] = ()
     reason: str | None = None
     recorded: str | None = None
-    """The counts that a packaged configuration should have, in words, null if it has them or if none were compared."""
+    """The recorded counts of a packaged configuration, in words, if the run has others."""
     digest: str | None = None
-    """Digest of random walks, which a configuration too large to search has instead (verdict `walked`); `generated`
-    then counts the possible steps, `diameter` those of the longest walk, and no property is judged."""
+    """Digest of the random walks of a configuration too large to search (verdict `walked`); `generated` then counts
+    the possible steps, `diameter` those of the longest walk, and no property is judged."""
     problems: tuple[str, ...] = ()
     """What is not as expected, in words."""
     command: str = ""
-    """Repeats the search."""
+    """The command that repeats the search."""
     kept: KeptOrigin | None = None
 
 
@@ -78,8 +78,8 @@ class SuiteReport(Report, frozen=True, tag="elrcheck.suite/1"):
     """The result of `elrcheck suite`."""
 
     verdict: SuiteVerdict
-    """unexpected if a run breaks something unexplained, no longer breaks what it should, shows nothing or has
-    other counts than were recorded."""
+    """unexpected if a run has an unexplained violation, lacks an expected one, shows nothing or has other counts than
+    recorded."""
     runs: tuple[SuiteRun, ...]
     witnesses: tuple[str, ...]
     """Witnesses that no run reaches."""

@@ -1,8 +1,8 @@
 """The report of `elrcheck sweep`: one row per configuration, the smallest violating one first.
 
-The order of rows: violated, failed, inconclusive, holds, skipped; within a verdict by the number of distinct
-states, then by the depth of the shortest violation, then by number. The size of a search that a limit stopped
-is meaningless, so inconclusive rows are in the order of the grid.
+Rows are sorted by verdict (violated, failed, inconclusive, holds, skipped), then by the number of distinct states, then
+by the depth of the shortest violation, then by number. The size of a search that a limit stopped is meaningless, so
+inconclusive rows are in the order of the grid.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import PatchApplied, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.check_report import PropertyOutcome
 from elrcheck.results.trace_view import Scalar
 
@@ -29,10 +29,7 @@ class SweepAxis(Record, frozen=True):
 
 
 class SweepRow(Record, frozen=True):
-    """One configuration.
-
-    The counts are those of a check, None without one.
-    """
+    """One configuration. The counts are those of a check, null without one."""
 
     number: int
     """Position in the grid."""
@@ -55,7 +52,7 @@ class SweepRow(Record, frozen=True):
     diameter: int | None = None
     seconds: float | None = None
     by: Searcher | None = None
-    """What searched: a process of the pool, a Spark task, or the whole engine."""
+    """What searched it: a process of the pool, a Spark task, or the whole engine."""
     trace: str | None = None
     """File of that violation in the run folder."""
     properties: tuple[PropertyOutcome, ...] = ()
@@ -70,11 +67,11 @@ class SweepEngine(Record, frozen=True):
     workers: int
     """Processes, or slots of the cluster; 0 if nothing was left to run."""
     large: int
-    """States beyond which a configuration gets the whole engine."""
+    """Number of states beyond which a configuration gets the whole engine."""
     detail: str | None = None
 
 
-class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
+class SweepReport(ModelReport, frozen=True, tag="elrcheck.sweep/1"):
     """The result of `elrcheck sweep`."""
 
     verdict: SweepVerdict
@@ -83,8 +80,7 @@ class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
     keys: tuple[str, ...]
     """The keys of `settings` in the rows, the axes first."""
     rows: tuple[SweepRow, ...]
-    """Violated, failed, inconclusive, holds, skipped; of violated and of holds the fewest distinct states
-    first, then the least depth, then by number."""
+    """The smallest violating configuration first (`in_order`)."""
     excluded: int
     """Number of points that the grid file excludes."""
     seconds: float
@@ -93,17 +89,13 @@ class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
     resumed: int = 0
     """Rows that an earlier run of the sweep had finished."""
     run_dir: str | None = None
-    model: str | None = None
-    """The file of the model; null for Kafka's partition."""
-    patch: PatchApplied | None = None
-    """The diff that was applied to the model."""
 
     def count(self, verdict: RowVerdict) -> int:
         return sum(row.verdict == verdict for row in self.rows)
 
 
 def in_order(rows: Iterable[SweepRow]) -> tuple[SweepRow, ...]:
-    """Sort the rows, the smallest violating configuration first."""
+    """Return the rows in the order of the report."""
     return tuple(sorted(rows, key=_place))
 
 
@@ -115,7 +107,7 @@ def _place(row: SweepRow) -> tuple[int, int, int, int]:
 
 
 def verdict_of(rows: Iterable[SweepRow]) -> SweepVerdict:
-    """Violated if any row is; inconclusive if any row has no answer; nothing if all are skipped."""
+    """Return the verdict of all rows."""
     verdicts = {row.verdict for row in rows}
     if "violated" in verdicts:
         return "violated"

@@ -6,12 +6,6 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
-from elrcheck.results.trace_view import Argument as Argument
-from elrcheck.results.trace_view import Change as Change
-from elrcheck.results.trace_view import Scalar as Scalar
-from elrcheck.results.trace_view import Step as Step
-from elrcheck.results.trace_view import TraceView as TraceView
-from elrcheck.results.trace_view import Truth as Truth
 
 TlcVerdict: TypeAlias = Literal["confirmed", "rejected", "no_violation", "same", "different", "failed"]
 

@@ -1,4 +1,4 @@
-"""The reports of `trace`, `replay`, `explain` and `model diff` (see `results.check_report`)."""
+"""The reports of `trace`, `replay`, `explain` and `model diff`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView, as_
 
 
 class Hit(Record, frozen=True):
-    """A property that a trace violates or reaches, and the number of steps to the first such place."""
+    """A property that a trace violates or reaches."""
 
     id: str
     name: str
     step: int
+    """Number of steps before the first state that does."""
     conjunct: str | None = None
     witness: str | None = None
 
@@ -41,21 +42,21 @@ class Origin(Record, frozen=True):
     patch: PatchApplied | None = None
     """The diff that was applied to that model."""
     missing: str | None = None
-    """The options that name the model of the run that stored the trace, if it was replayed in another."""
+    """The options that select the model of the run that stored the trace, if it was replayed in another."""
 
 
 # ------------------------------------------------------------------------------------ replay
 
 
 class Candidate(Record, frozen=True):
-    """One action, with arguments, considered for the refused step."""
+    """An action with arguments that might be the refused step."""
 
     action: str
     arguments: tuple[Argument, ...]
     guard: str | None = None
-    """The guard that refused it; None if the action was enabled, and `differs` then lists where its state (old) differs
-    from the recorded one (new)."""
+    """The guard that refused it; null if the action was enabled."""
     differs: tuple[Change, ...] = ()
+    """Where the state (old) after the enabled action differs from the recorded one (new)."""
     named: bool = False
     """The trace names this action."""
 
@@ -75,7 +76,7 @@ class Rejection(Record, frozen=True):
     changed: tuple[Change, ...] = ()
     """Changes of the step in the trace."""
     candidates: tuple[Candidate, ...] = ()
-    """First those named, then enabled ones by the number of differing leaves, then refused ones."""
+    """Named ones first, then enabled ones by the number of differing leaves, then refused ones."""
 
 
 class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
@@ -84,9 +85,9 @@ class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
     verdict: Literal["accepted", "rejected"]
     origin: Origin
     states: int
-    """Number recorded."""
+    """Number of recorded states."""
     accepted: int
-    """Number that the model accepts."""
+    """Number of states that the model accepts."""
     trace: TraceView
     """The accepted prefix."""
     rejection: Rejection | None = None
@@ -99,7 +100,7 @@ class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
 
 
 class FewerMembers(Record, frozen=True):
-    """How many members a sort of the model had, and has."""
+    """A sort of the model, of which a shorter trace needs fewer members."""
 
     sort: str
     before: int
@@ -107,7 +108,7 @@ class FewerMembers(Record, frozen=True):
 
 
 class Shortened(Record, frozen=True):
-    """The result of `trace minimise`: numbers of steps before and after, and of members of each sort."""
+    """What `trace minimise` achieved."""
 
     steps_before: int
     steps: int
@@ -117,12 +118,11 @@ class Shortened(Record, frozen=True):
 
 
 class Evaluated(Record, frozen=True):
-    """The value of an expression after `at` steps; None if it has no value there, for the reason in `why`."""
+    """The value of an expression after `at` steps."""
 
     at: int
-    """Number of steps before this state."""
     value: str | None
-    """Null where the expression has no value."""
+    """Null where the expression has no value, for the reason `why`."""
     why: str | None = None
     changed: bool = True
     """The value differs from the one before."""
@@ -133,7 +133,7 @@ class Evaluation(Record, frozen=True):
 
     expression: str
     step: bool
-    """True if it is evaluated on steps instead of states."""
+    """It is evaluated on steps instead of states."""
     values: tuple[Evaluated, ...]
 
 
@@ -145,9 +145,9 @@ class TraceReport(Report, frozen=True, tag="elrcheck.trace-view/1"):
     steps: int
     """Length of the whole trace."""
     first: int
-    """The first step that is shown."""
+    """The first step in `trace`."""
     last: int
-    """The last step that is shown."""
+    """The last step in `trace`."""
     trace: TraceView
     violated: tuple[Hit, ...] = ()
     reached: tuple[Hit, ...] = ()
@@ -157,15 +157,17 @@ class TraceReport(Report, frozen=True, tag="elrcheck.trace-view/1"):
     stored: str | None = None
     """Where the trace was saved."""
     evaluations: tuple[Evaluation, ...] = ()
-    """Expressions given by --eval."""
+    """Values of the expressions of --eval."""
 
 
 class DiffRow(Record, frozen=True):
-    """The difference after `step` steps: the steps that led there, and leaves (old: in A, new: in B)."""
+    """The difference after `step` steps."""
 
     step: int
     a: str | None
+    """The step of trace A; null if it has ended."""
     b: str | None
+    """The step of trace B; null if it has ended."""
     leaves: tuple[Change, ...] = ()
     """Leaves that differ: `old` is the value in A, `new` in B."""
 
@@ -195,20 +197,20 @@ class Looked(Record, frozen=True):
 
 
 class Clause(Record, frozen=True):
-    """One part of a condition, in the notation of the source, with its truth value and what decided it."""
+    """One part of a condition, in the notation of the source, with its truth value and what decides it."""
 
     text: str
     value: bool
     name: str | None = None
-    """That of a conjunct or guard."""
+    """The name of a conjunct or guard."""
     witness: tuple[Argument, ...] = ()
-    """The bound variables of a quantifier that one element decides."""
+    """For a quantifier, the bound variables that decide it."""
     over: int | None = None
-    """The number of elements it ranges over."""
+    """For a quantifier, the number of elements over which it ranges."""
     looked: tuple[Looked, ...] = ()
-    """Values that the condition looks at."""
+    """Values that the condition reads."""
     parts: tuple[Clause, ...] = ()
-    """The deciding parts."""
+    """The parts that decide it."""
 
 
 class Goal(Record, frozen=True):
@@ -219,31 +221,27 @@ class Goal(Record, frozen=True):
 
 
 class EndlessWait(Record, frozen=True):
-    """An endless wait."""
+    """A wait of a liveness property that never ends."""
 
     since: int
-    """The state in which the premise starts it."""
+    """The state in which the premise starts the wait."""
     premise: Clause
     goals: tuple[Goal, ...]
     """The goal in each state of the cycle."""
 
 
 class FairStep(Record, frozen=True):
-    """A step with a fairness assumption, and how the cycle satisfies it.
-
-    If none of these applies, the cycle is unfair.
-    """
+    """A step with a fairness assumption, and how the cycle satisfies it; if in no way, the cycle is unfair."""
 
     action: str
     arguments: tuple[Argument, ...]
     strong: bool
     """The step must be taken if it is enabled infinitely often, not only if it stays enabled."""
     taken: int | None = None
-    """Number of a step of the cycle that is this one."""
+    """The step of the cycle that takes it."""
     idle: int | None = None
-    """A state where it is not enabled, for the reason in `why`."""
+    """A state in which it is not enabled, for the reason `why`."""
     why: str | None = None
-    """Why the step is not enabled there."""
     never: bool = False
     """The step is enabled in no state of the cycle."""
 
@@ -273,7 +271,7 @@ class Cycle(Record, frozen=True):
     stops: bool
     """The cycle has no steps: nothing more happens."""
     steps: tuple[FairStep, ...]
-    """Every step that finally has to happen."""
+    """The steps with a fairness assumption."""
 
     @property
     def fair(self) -> bool:
@@ -290,7 +288,7 @@ class Explained(Record, frozen=True):
     clauses: tuple[Clause, ...]
     """Conjuncts, or guards in evaluation order up to the first that fails."""
     arguments: tuple[Argument, ...] = ()
-    """Arguments of the choice; of a liveness property, those of its instance."""
+    """Arguments of the choice, or of the instance of a liveness property."""
     guard: str | None = None
     """The guard that refuses the action."""
     later: tuple[str, ...] = ()
@@ -299,13 +297,13 @@ class Explained(Record, frozen=True):
     source: str | None = None
     changes: tuple[Change, ...] = ()
     witness: str | None = None
-    """For which broker, offset or values, as name=value."""
+    """The broker, offset or values for which it is false, as name=value."""
     wait: EndlessWait | None = None
-    """The endless wait of a liveness property, if there is one."""
+    """For a liveness property, its endless wait."""
 
 
 class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
-    """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state."""
+    """The result of `elrcheck explain`: the truth of properties, or of the guards of an action, in one state."""
 
     verdict: Literal["holds", "violated", "enabled", "refused"]
     origin: Origin
@@ -313,7 +311,7 @@ class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
     """Number of the state, 0 for the initial one."""
     steps: int
     led: str | None = None
-    """The step that led there."""
+    """The step that led to the state."""
     explained: tuple[Explained, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
@@ -326,10 +324,10 @@ SideName: TypeAlias = Literal["a", "b"]
 
 
 class ModelSide(Record, frozen=True):
-    """One of two models that are compared: what names it, and its search."""
+    """One of two models that are compared, and its search."""
 
     name: str
-    """What the user wrote."""
+    """The model as the user wrote it."""
     model: str | None
     """The file of the model; null for Kafka's partition."""
     patch: PatchApplied | None
@@ -358,15 +356,15 @@ class RefusedTrace(Record, frozen=True):
     verdict: Literal["found", "none", "inconclusive"]
     """`inconclusive`: a limit ended the search before it found one."""
     explored: int
-    """Pairs of states that the search reached by steps which both models have."""
+    """Pairs of states that the search reached by steps of both models."""
     trace: TraceView | None = None
-    """The trace; its last step is the refused one."""
+    """The trace, up to the refused step."""
     guard: str | None = None
     """The guard that refuses the last step."""
     changed: tuple[Change, ...] = ()
-    """Where the other model has the step, too: how the state that it makes (new) differs."""
+    """If the other model has the step: how its state (new) differs."""
     reason: str | None = None
-    """Why the other model refuses, in words."""
+    """Why the other model refuses the step, in words."""
 
 
 class OneSidedGuard(Record, frozen=True):
@@ -384,12 +382,12 @@ class ModelDiffReport(Report, frozen=True, tag="elrcheck.model-diff/1"):
     a: ModelSide
     b: ModelSide
     settings: tuple[Change, ...]
-    """Values of the configuration that differ, or that only one of them has."""
+    """Values of the configuration that differ, or that only one model has."""
     properties: tuple[PropertyOfTwo, ...]
     compared: int
-    """How many properties both have."""
+    """Number of properties that both models have."""
     traces: tuple[RefusedTrace, ...]
-    """One that a has, then one that b has."""
+    """One of a, then one of b."""
     guards: tuple[OneSidedGuard, ...]
     stopped_by: str | None = None
     """The limit that ended the search for traces."""

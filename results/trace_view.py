@@ -17,11 +17,11 @@ Scalar: TypeAlias = bool | int | float | str | None
 
 CONTROLLER = "Controller"
 UNWRITTEN = "-"
-"""The key of a field that is for the renderers of this process, and in no JSON document."""
+"""The key of a field for the renderers of this process, which no JSON document has."""
 
 
 class Talk(Record, frozen=True):
-    """Between whom a message goes: each end is CONTROLLER or the number of a broker."""
+    """The sender and receiver of a message, each CONTROLLER or the number of a broker."""
 
     sender: str
     receiver: str
@@ -49,16 +49,18 @@ class Change(Record, frozen=True):
 
 
 class Step(Record, frozen=True):
-    """One step of a trace; `because` says in one line why it was possible, `source` where its action is."""
+    """One step of a trace."""
 
     index: int
     action: str
     arguments: tuple[Argument, ...] = ()
     because: str = ""
+    """Why it was possible, in one line."""
     changes: tuple[Change, ...] = ()
     source: str = ""
+    """Location of its action."""
     talk: Talk | None = field(default=None, name=UNWRITTEN)
-    """The message that the step is, if it is one."""
+    """Set if the step is a message."""
 
     @property
     def label(self) -> str:
@@ -66,15 +68,14 @@ class Step(Record, frozen=True):
 
 
 class Truth(Record, frozen=True):
-    """The states in which a trace hits one property: an `always` property is false, a `sometimes` one is true."""
+    """The states in which a trace violates an `always` property, or reaches a `sometimes` one."""
 
     id: str
     name: str
     kind: Literal["always", "sometimes"]
     step: bool = False
     hits: tuple[int, ...] = ()
-    """Numbers of states, 0 for the first; for a property of steps (`step`), the states in which the steps end, so state
-    0 is never evaluated."""
+    """Numbers of states, 0 for the first; for a property of steps (`step`), of the states in which the steps end."""
 
 
 class RefusedAction(Record, frozen=True):
@@ -83,24 +84,24 @@ class RefusedAction(Record, frozen=True):
     action: str
     guard: str
     calls: tuple[str, ...]
-    """The arguments for which it does."""
+    """The arguments for which the guard does."""
 
 
 class Scene(Record, frozen=True):
-    """A state of a trace as it is drawn."""
+    """The drawing of one state of a trace."""
 
     drawn: DrawnFields | DrawnPartition
     sentence: str
-    """What the step into it does; empty for the first state."""
+    """What the step into the state does; empty for the first state."""
     enabled: tuple[str, ...] = ()
     refused: tuple[RefusedAction, ...] = ()
 
 
 class Scenes(Protocol):
-    """Draws the states of a trace when a page is made of it."""
+    """Draws the states of a trace, when a page is rendered."""
 
     def scenes(self) -> tuple[Scene, ...]:
-        """Return every state, the first one included."""
+        """Return one scene for each state, the first included."""
         ...
 
     def rules(self) -> Mapping[str, str]:
@@ -109,7 +110,7 @@ class Scenes(Protocol):
 
 
 class TraceView(Record, frozen=True):
-    """A trace for people to read: its initial state, then the changes of each step."""
+    """A trace for people to read: the initial state, then the changes of each step."""
 
     initial: Mapping[str, str] = field(default_factory=dict)
     """Leaf path -> value in the first state."""
@@ -119,6 +120,6 @@ class TraceView(Record, frozen=True):
     loop: int | None = None
     """The number of steps after which the remaining ones repeat forever; if none remain, nothing more happens."""
     truths: tuple[Truth, ...] = ()
-    """Every property in every state, if the states were available."""
+    """Where each property is violated or reached, if the states were available."""
     drawn: Any = field(default=None, name=UNWRITTEN)
-    """The `Scenes` of the trace, where its states are at hand."""
+    """The `Scenes` of the trace, if its states were available."""

@@ -1,4 +1,4 @@
-"""A state of any model as it is drawn: facts, and a table with a row for each member of a sort."""
+"""The drawing of a state of any model: facts, and a table with a row for each member of a sort."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DrawnMember(Record, frozen=True):
 
 
 class DrawnSort(Record, frozen=True):
-    """What the state has for each member of a sort."""
+    """The table of a sort."""
 
     word: str
     columns: tuple[str, ...]

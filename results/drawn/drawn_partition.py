@@ -1,4 +1,4 @@
-"""A state as a Kafka engineer draws it: a lane a broker, its log as boxes, and what the controller holds."""
+"""A state as a Kafka engineer draws it: a lane for each broker with its log as boxes, and the controller's view."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class DrawnRecord(Record, frozen=True):
     epoch: int
     acks: str
     role: str
-    """`acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or `missing`: this
-    record was committed here, and the log ends before it."""
+    """`acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or `missing` (the log
+    ends before this committed record)."""
     change: str = ""
-    """`new` if the last step brought it, `gone` if that took it away, else empty."""
+    """`new` if the last step appended it, `gone` if it removed it, else empty."""
 
 
 class DrawnBroker(Record, frozen=True):
@@ -25,12 +25,12 @@ class DrawnBroker(Record, frozen=True):
 
     number: int
     role: str
-    """What it is for the partition: leader, ISR, ELR, LastKnownELR, replica or none."""
+    """Its role for the partition: leader, ISR, ELR, LastKnownELR, replica or none."""
     role_changed: bool
     status: tuple[Fact, ...]
-    """What keeps it from serving, as the controller or the process has it; empty if nothing does."""
+    """What keeps it from serving, in the controller or in the process; empty if nothing does."""
     log: tuple[DrawnRecord | None, ...]
-    """One place an offset."""
+    """One entry for each offset."""
     high_watermark: int
     watermark_changed: bool
     facts: tuple[Fact, ...]
@@ -42,8 +42,8 @@ class DrawnPartition(Record, frozen=True):
     facts: tuple[Fact, ...]
     offsets: int
     committed: tuple[DrawnRecord | None, ...]
-    """The records below the highest watermark that any leader had."""
+    """The records below the highest high watermark of any leader so far."""
     holders: tuple[str, ...]
-    """The brokers that have each of them."""
+    """For each of them, the brokers that have it."""
     brokers: tuple[DrawnBroker, ...]
     notes: tuple[Fact, ...] = ()

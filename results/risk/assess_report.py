@@ -1,4 +1,4 @@
-"""The report of `elrcheck assess`: findings that apply to settings, and what a log or a cluster shows."""
+"""The report of `elrcheck assess`: the findings that apply to settings, and what a log or a cluster shows."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class AssessedFinding(Record, frozen=True):
     evidence: str
     """What was seen at each level."""
     remedy: str
-    """What operators can do; empty if nothing is on record."""
+    """What operators can do; may be empty."""
 
 
 class NearMiss(Record, frozen=True):
-    """Something in a metadata log that came close to a loss, and is not wrong by itself."""
+    """A history in a metadata log that came close to a loss, though nothing in it is wrong."""
 
     kind: NearMissKind
     log: str
@@ -50,16 +50,19 @@ class NearMiss(Record, frozen=True):
 
 
 class NearMisses(Record, frozen=True):
-    """The near misses of a kind. times, partitions: of all of them; first: those that are reported one by one."""
+    """The near misses of one kind."""
 
     kind: NearMissKind
     times: int
+    """How often it happened."""
     partitions: int
+    """In how many partitions."""
     first: tuple[NearMiss, ...]
+    """The first ones, up to a limit."""
 
 
 class AssessedGroup(Record, frozen=True):
-    """Settings, and what is known to happen with them."""
+    """Settings, and the findings that apply to them."""
 
     settings: RiskSettings
     findings: tuple[AssessedFinding, ...]
@@ -72,19 +75,19 @@ class AssessedGroup(Record, frozen=True):
 
 
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
-    """The result of `elrcheck assess`. Nothing was searched: it says what is on record."""
+    """The result of `elrcheck assess`, which searches nothing: it reports what is on record."""
 
     groups: tuple[AssessedGroup, ...]
     flags: tuple[AuditFlag, ...]
     """Flags of the audit of the logs or of the cluster."""
     looked_at: tuple[str, ...]
-    """The logs, or the cluster, that were audited; none if none was given."""
+    """The logs, or the cluster, that were audited."""
     records: int
     """Records of the logs."""
     invisible: tuple[InvisibleFinding, ...]
     """Findings that apply, lose records, and leave no sign in what was audited."""
     near_misses: tuple[NearMisses, ...]
-    """What came close to a loss in the logs, by its kind; none if no log was given."""
+    """Those in the logs, by kind."""
     incomplete: bool
     """A part of the logs or of the cluster could not be read."""
     unread: tuple[str, ...]
@@ -92,11 +95,10 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     fail_on: FailOn
     seconds: float
     interrupted: bool = False
-    """The audit is partial: it has what was read until then."""
 
     @property
     def verdict(self) -> str:
-        """Return the worst that is known to happen: lost, unavailable, or not_known."""
+        """Return the worst severity of all findings: lost, unavailable, or not_known."""
         severities = {finding.severity for group in self.groups for finding in group.findings}
         if "loss" in severities:
             return "lost"
@@ -104,7 +106,7 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if the audit has a flag, or `fail_on` names what is known to happen; 3 if a part could not be read."""
+        """Return 1 if the audit has a flag or `fail_on` covers the verdict; 3 if a part could not be read."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         failing = {"flag": (), "never": (), "loss": ("lost",), "outage": ("lost", "unavailable")}[self.fail_on]

@@ -1,4 +1,4 @@
-"""The report of `elrcheck risk`: after which events a topic may lose data, or stays without a leader."""
+"""The report of `elrcheck risk`: the events after which a topic may lose data or stay without a leader."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RiskSettings(Record, frozen=True):
     elr: bool
     unclean_leader_election_enable: bool
     first_partition: bool
-    """The partition is number 0 of its topic, which alone decides the effective min.insync.replicas."""
+    """The partition is number 0 of its topic, whose ISR alone decides the effective min ISR in some releases."""
 
 
 class RiskCause(Record, frozen=True):
@@ -42,27 +42,27 @@ class RiskCause(Record, frozen=True):
     page: str = ""
     """Page of the finding in the documentation."""
     confirmed: bool = False
-    """With this cause repaired, and nothing else, a search of the same events finds no such outcome; if not, only this
-    story is known not to happen then."""
+    """With only this cause repaired, a search of the same events finds no such outcome; otherwise, only this story is
+    known not to happen."""
 
 
 class RiskAnswer(Record, frozen=True):
-    """A smallest set of events with an outcome: without any one of them it does not happen."""
+    """A minimal set of events with an outcome: without any one of them it does not happen."""
 
     events: Mapping[str, int]
     """Event -> how often it happens."""
     words: str
     outcome: RiskOutcome
     expected: bool
-    """As many logs are lost as the settings do not tolerate: not a bug."""
+    """More logs are lost than the settings tolerate, which is not a bug."""
     story: tuple[str, ...]
     causes: tuple[RiskCause, ...]
     evidence: tuple[EvidenceLevel, ...]
-    """How far it was shown on this very release: `model` means the trace, which plain Python has replayed."""
+    """The levels at which this very release showed it; `model`: the trace, which plain Python replayed."""
     shown: str
     """The evidence in words."""
     remedy: str
-    """What to do; empty if nothing is on record."""
+    """What to do; may be empty."""
     command: str
     """A search that repeats it."""
     trace: str | None = None
@@ -75,6 +75,7 @@ class RiskReach(Record, frozen=True):
     events: int
     """Up to this many events never cause the outcome."""
     most: int
+    """The largest size of a set that was tried."""
     sets: int
     """Number of sets of up to `most` events."""
     undecided: int
@@ -82,7 +83,7 @@ class RiskReach(Record, frozen=True):
 
 
 class OutsideFinding(Record, frozen=True):
-    """A finding known in the release that none of the answers shows."""
+    """A known finding of the release that no answer shows."""
 
     finding: str
     title: str
@@ -97,13 +98,13 @@ class RiskPart(Record, frozen=True):
     answers: tuple[RiskAnswer, ...]
     safe_up_to: Mapping[RiskOutcome, RiskReach]
     safe_events: tuple[str, ...]
-    """Events in no answer: however they were combined, nothing happened."""
+    """Events that occur in no answer."""
     topics: tuple[str, ...] = ()
     """Topics that have these settings, if a description was read."""
     notes: tuple[str, ...] = ()
     outside: tuple[OutsideFinding, ...] = ()
     searched: int = 0
-    """Sets that were searched now; the others are implied by smaller ones, or kept from an earlier run."""
+    """Sets that this run searched; smaller sets or an earlier run decide the others."""
     states: int = 0
     seconds: float = 0.0
     kept: KeptOrigin | None = None
@@ -114,29 +115,34 @@ class RiskPart(Record, frozen=True):
         outcomes = {answer.outcome for answer in self.answers if not answer.expected}
         if outcomes:
             return "lost" if "lost" in outcomes else "unavailable"
-        return "inconclusive" if any(reach.undecided for reach in self.safe_up_to.values()) else "safe"
+        return "inconclusive" if self._undecided else "safe"
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if something can be lost that the settings should keep; 3 if nothing is known to be, so far."""
+        """Return 1 if records can be lost that the settings should keep; else 3 if a set is undecided."""
         if any(answer.outcome == "lost" and not answer.expected for answer in self.answers):
             return ExitCode.FINDING
-        open_sets = any(reach.undecided for reach in self.safe_up_to.values())
-        return ExitCode.INCONCLUSIVE if open_sets else ExitCode.HOLDS
+        return ExitCode.INCONCLUSIVE if self._undecided else ExitCode.HOLDS
+
+    @property
+    def _undecided(self) -> bool:
+        return any(reach.undecided for reach in self.safe_up_to.values())
 
 
 class RiskDifference(Record, frozen=True):
-    """An outcome that some groups of settings have and others have not. here: the first; there: each of `others`."""
+    """An outcome that only some groups of settings have."""
 
     events: Mapping[str, int]
     words: str
     outcome: RiskOutcome
     here: str
+    """Whether the first group has it, in words."""
     there: tuple[str, ...]
+    """The same for each group of `others`."""
 
 
 class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
-    """The result of `elrcheck risk`: of the first settings, then of `others`."""
+    """The result of `elrcheck risk`: the answers for the first settings, then for `others`."""
 
     verdict: RiskVerdict
     settings: RiskSettings
@@ -171,7 +177,7 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the worst: 1 before 3 before 0."""
+        """Return the worst exit code of all groups: 1 before 3 before 0."""
         codes = {part.exit_code for part in self.parts}
         for code in (ExitCode.FINDING, ExitCode.INCONCLUSIVE):
             if code in codes:

@@ -1,4 +1,4 @@
-"""The answers of `elrcheck web` to its page. States and traces are in the form of a stored trace."""
+"""The answers of `elrcheck web` to its page."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ SearchVerdict: TypeAlias = Literal["searching", "violated", "holds", "inconclusi
 
 
 class ChosenModel(Record, frozen=True):
-    """A variant, a scope and what is set besides, as the options of a command.
-
-    start: the number of the initial state, of a model with several.
-    """
+    """A variant, a scope and further settings, as the options of a command."""
 
     variant: str
     scope: str
     overrides: tuple[str, ...] = ()
     start: int = 0
+    """The number of the initial state."""
 
 
 class EnabledAction(Record, frozen=True):
@@ -37,7 +35,7 @@ class EnabledAction(Record, frozen=True):
     arguments: tuple[Argument, ...]
     label: str
     step: str
-    """The action as a path of this explorer names it."""
+    """The action as an element of `WebState.path`."""
     because: str
     about: str
     source: str
@@ -45,11 +43,11 @@ class EnabledAction(Record, frozen=True):
     violates: tuple[str, ...] = ()
     """Properties that are false after it."""
     beyond: bool = False
-    """The action leaves the budgets of the scope, where no search follows."""
+    """The action leaves the budgets of the scope; no search follows it."""
 
 
 class Judged(Record, frozen=True):
-    """One property in the state, or in the step into it."""
+    """The verdict of one property in the state, or in the step into it."""
 
     id: str
     name: str
@@ -67,28 +65,28 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
 
     model: ChosenModel
     path: tuple[str, ...]
-    """The steps, by which the page names the state."""
+    """The steps, which the page also uses as the name of the state."""
     repro: str
     """The path as action indices."""
     at: int
     """Number of steps of the path that lead to this state."""
     steps: tuple[Step, ...]
     violated: tuple[tuple[str, ...], ...]
-    """For each state of the path the properties that are false there."""
+    """For each state of the path, the properties that are false there."""
     state: Mapping[str, Any]
     """The state in the form of a stored trace."""
     leaves: Mapping[str, str]
-    """The leaves of the state as text."""
+    """Leaf path -> value, as text."""
     picture: str
-    """The picture of the state, as HTML."""
+    """HTML."""
     sequence: str
-    """The path as a sequence diagram, as HTML."""
+    """The sequence diagram of the path, HTML."""
     sentence: str
     """What the last step did."""
     rule: str
-    """The source text of its action."""
+    """The source text of the last action."""
     refused: tuple[str, ...]
-    """What is not enabled, each with the guard behind a tab."""
+    """Actions that are not enabled, each followed by a tab and the guard."""
     choices: tuple[EnabledAction, ...]
     properties: tuple[Judged, ...]
     beyond: bool
@@ -100,13 +98,13 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
 
 
 class WebTrace(Report, frozen=True, tag="elrcheck.web-trace/1"):
-    """A trace that was read, as a path."""
+    """A trace file as a path."""
 
     model: ChosenModel
     path: tuple[str, ...]
     property: str
     refused: str | None = None
-    """Why the model follows it no further, with the step."""
+    """The step that the model refuses, and why."""
     loop: int | None = None
     """For a lasso, the state to which its last step leads back."""
 
@@ -123,7 +121,7 @@ class WebSearch(Report, frozen=True, tag="elrcheck.web-search/1"):
     seconds: float = 0.0
     property: str = ""
     path: tuple[str, ...] = ()
-    """The whole path to it, once it is found."""
+    """The path to the violation, once there is one."""
 
 
 class Named(Record, frozen=True):
@@ -134,7 +132,7 @@ class Named(Record, frozen=True):
 
 
 class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
-    """The first answer, with which the page begins."""
+    """The first answer, from which the page is built."""
 
     version: str
     model: ChosenModel
@@ -143,7 +141,7 @@ class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
     properties: tuple[Named, ...]
     path: tuple[str, ...] = ()
     trace: WebTrace | None = None
-    """The one given as --trace."""
+    """The trace of `--trace`."""
     settings: Mapping[str, Scalar] = field(default_factory=dict)
     legend: str = ""
-    """What the signs in a picture mean, as HTML."""
+    """The legend of the pictures, HTML."""
