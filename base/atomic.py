@@ -1,6 +1,6 @@
 """Atomic writes: a file is written beside its target, flushed, then renamed, so it appears whole or never.
 
-The folder is flushed after the rename, so that what is written later never outlives what was written before.
+The folder is flushed after the rename, so that after a crash no later write survives an earlier one.
 Symbolic links are followed. Anything that is not a regular file (a pipe, `/dev/stdout`, `/dev/null`) is
 written directly, because a rename would replace it with a file.
 """
@@ -28,19 +28,19 @@ _CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES
 class FileDraft:
     """A file that is being written beside its target, under a hidden name.
 
-    file: open for writing. `complete` flushes it to disk, `publish` gives it its name, `drop` removes a draft
-    without a name. They raise OSError.
+    file: open for writing. `complete` flushes it to disk, `publish` renames it to the target, `drop` removes an
+    unpublished draft. The first two raise OSError.
     """
 
     def __init__(self, folder: Path, name: str, mode: int = 0o666) -> None:
-        """name: that of the target, or the start of it. mode: permissions, from which the umask takes."""
+        """name: that of the target, or the start of it. mode: permissions, before the umask."""
         self.folder, self.name = folder, name
         self._hidden = folder / f".{name[:_NAME]}.{secrets.token_hex(4)}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         self.file: BinaryIO = os.fdopen(os.open(self._hidden, flags, mode), "wb")
 
     def complete(self, mode: int | None = None) -> None:
-        """Put the contents on disk. mode: permissions that the umask does not change."""
+        """Flush the contents to disk. mode: permissions, whatever the umask."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
@@ -48,11 +48,11 @@ class FileDraft:
             os.chmod(self._hidden, mode)
 
     def publish(self, name: str | None = None) -> None:
-        """Give a complete file its name, and replace a file that has it. name: by default the draft's own."""
+        """Rename a complete file to `name`, by default that of the target, replacing any file of that name."""
         os.replace(self._hidden, self.folder / (name or self.name))
 
     def drop(self) -> None:
-        """Close and remove a file that was not published; ignore all errors."""
+        """Close and remove an unpublished file, ignoring all errors."""
         with contextlib.suppress(OSError):
             self.file.close()
         with contextlib.suppress(OSError):
@@ -62,11 +62,11 @@ class FileDraft:
 def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | None = None) -> None:
     """Write a group of files into a folder, creating the folder if needed.
 
-    mode: the permissions of the files; by default those they have, and those of the umask for new ones.
+    mode: the permissions of the files; by default existing files keep theirs, and the umask decides for new ones.
 
-    All files are complete on disk before the first one gets its name, so an error (a full disk, an
-    interrupt) leaves the folder unchanged. The renames at the end follow the order of the mapping.
-    Lone surrogates (from file names that are not UTF-8) are written as escapes.
+    All files are complete on disk before the first is renamed, so an error (a full disk, an interrupt) leaves the
+    folder unchanged. The renames follow the order of the mapping. Lone surrogates (from file names that are not
+    UTF-8) are written as escapes.
     """
     waiting: list[FileDraft] = []
     place = directory
@@ -111,9 +111,9 @@ def write_bytes(path: Path, data: bytes, mode: int | None = None) -> None:
 
 
 def move_into(folder: Path, draft: Path, last: str) -> None:
-    """Move the files of a complete draft folder into another one. last: the file that goes after all others.
+    """Move the files of a complete draft folder into another one. last: the file to move after all others.
 
-    A process that is killed leaves some of the files, but not the last.
+    A process that is killed moves some of the files, but not the last one.
     """
     files = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
     place = folder
@@ -131,10 +131,7 @@ def move_into(folder: Path, draft: Path, last: str) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append a line to a file and flush it; a full disk leaves the file as it was.
-
-    A process that is killed leaves a part of the line at most.
-    """
+    """Append a line to a file and flush it; a full disk leaves the file unchanged, a kill at most a partial line."""
     data = memoryview(line.encode() + b"\n")
     with writing(path), open(path, "ab", buffering=0) as file:
         whole = file.seek(0, os.SEEK_END)
@@ -176,7 +173,7 @@ def writing(place: Path | str) -> Iterator[None]:
 
 
 def cannot_write(place: Path | str, fault: OSError) -> EnvironmentFault:
-    """Return the fault of a file that could not be written, with the reason, and a remedy for a full disk."""
+    """Return the fault for a file that could not be written, with a remedy if the disk is full."""
     why = fault.strerror or str(fault)
     help = FREE_SPACE if fault.errno in FULL else None
     return EnvironmentFault("cannot-write", f"cannot write {place}: {why}", help=help)

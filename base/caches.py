@@ -1,4 +1,4 @@
-"""The folder for files that elrcheck can recreate; `base/kept/store.py` reads them."""
+"""The folder for files that elrcheck can recreate; `base/kept/store.py` manages them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        # A user without a home directory, as in a container: cache nothing. A folder that anyone could have
-        # created before us is not a place for machine code.
+        # A user without a home directory, as in a container: cache nothing, because machine code must not come
+        # from a folder that anyone could have created first.
         return Path(os.devnull) / "elrcheck"
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "elrcheck"
 
@@ -31,13 +31,22 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
 @contextlib.contextmanager
 def empty_cache() -> Iterator[None]:
     """Give this process and those that it starts an empty cache folder, removed at the end of the block."""
-    before = os.environ.get(NAMED_BY)
-    with tempfile.TemporaryDirectory(prefix="elrcheck-cache-", ignore_cleanup_errors=True) as folder:
-        os.environ[NAMED_BY] = folder
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[NAMED_BY]
-            else:
-                os.environ[NAMED_BY] = before
+    with (
+        tempfile.TemporaryDirectory(prefix="elrcheck-cache-", ignore_cleanup_errors=True) as folder,
+        variable_set(NAMED_BY, folder),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def variable_set(name: str, value: str) -> Iterator[None]:
+    """Set a variable of the environment within the block."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before

@@ -128,7 +128,7 @@ Drawn: TypeAlias = Annotated[bool, Option("Include the state graph in the page i
 
 
 def workers_option(help: str) -> Option:
-    """Return the option `--workers`; its value None stands for `auto`: as many as are useful."""
+    """Return the option `--workers`; None stands for `auto`: as many as are useful."""
     return Option(help, kind="workers", least=1, group="Engine")
 
 

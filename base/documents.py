@@ -1,8 +1,8 @@
-"""JSON and TOML texts, parsed strictly: every document is read here and handed on as a `Node`.
+"""Parses JSON and TOML strictly; every document becomes a `Node`.
 
-Python's parsers accept what no document of ours may hold, or fail on it in ways of their own: a key twice in
-one object, NaN and infinities, numbers of thousands of digits, endless nesting, bytes that are not UTF-8,
-files without an end. All of it is refused here, with the file and the line.
+Python's parsers accept duplicate keys, NaN and infinities, or fail in ways of their own on numbers of thousands of
+digits, endless nesting, bytes that are not UTF-8 and files without an end. All of it is refused here, with the file and
+the line.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.strict import Codes, JsonSource, Node, TomlSource
+from elrcheck.base.strict import Codes, JsonSource, Node, TomlSource, skip_blank
 
 JSON_LIMIT = 512 * 2**20
 TOML_LIMIT = 64 * 2**20
 DOTTED = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
-"""The most parts of a key; tomllib takes memory by the square of their number."""
+"""A key with too many parts: tomllib needs memory quadratic in their number."""
 _MOST_DIGITS = 30
 _MOST_BITS = 256
-"""Most bits of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
+"""Limit of a number in a TOML file: a hexadecimal one may have any length, and Python refuses to print it."""
 _LONG = re.compile(rf"[0-9]{{{_MOST_DIGITS}}}")
-"""Matches where there may be a number with too many digits."""
-_BLANK = re.compile(r"[ \t\r\n]*")
+"""Matches any number that may have too many digits."""
 
 SETTINGS = Codes(
     bad_value="config-bad-value",
@@ -55,24 +54,26 @@ def read_text(file: Path | Traversable, codes: Codes, limit: int) -> str:
         with file.open("rb") as stream:
             raw: bytes = stream.read(limit + 1)  # a device or a pipe may have no end
     except OSError as fault:
-        why = f"cannot read the file: {fault.strerror or fault}"
-        raise UsageFault(codes.unreadable or codes.bad_value, why, where=name) from fault
-    except ValueError as fault:  # a NUL or half a character in the name, which another file may give
-        why = f"not the name of a file: {name!r}"
-        raise UsageFault(codes.unreadable or codes.bad_value, why) from fault
+        raise UsageFault(codes.unreadable, f"cannot read the file: {fault.strerror or fault}", where=name) from fault
+    except ValueError as fault:  # a NUL or half a character in a name that comes from another file
+        raise UsageFault(codes.unreadable, f"not the name of a file: {name!r}") from fault
     return decode(raw, name, codes, limit)
 
 
-def decode(raw: bytes, name: str, codes: Codes, limit: int) -> str:
-    """Return the text of bytes in UTF-8, with or without a byte order mark."""
-    malformed = codes.malformed or codes.bad_value
+def decode(
+    raw: bytes, name: str, codes: Codes, limit: int, *, what: str = "the file", before: int = 0, bom: bool = True
+) -> str:
+    """Return the text of UTF-8 bytes. what, before: their name and the lines before them, for messages.
+
+    bom: the bytes may begin with a byte order mark.
+    """
     if len(raw) > limit:
-        raise UsageFault(malformed, f"the file is larger than {limit // 2**20} MiB", where=name)
+        raise UsageFault(codes.malformed, f"{what} is larger than {limit // 2**20} MiB", where=name)
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig" if bom else "utf-8")
     except UnicodeDecodeError as fault:
-        line = raw.count(b"\n", 0, fault.start) + 1
-        raise UsageFault(malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
+        line = before + raw.count(b"\n", 0, fault.start) + 1
+        raise UsageFault(codes.malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
 
 
 # -------------------------------------------------------------------------------------- JSON
@@ -84,26 +85,27 @@ def read_json(path: Path, codes: Codes) -> Node:
 
 
 def parse_json(text: str, name: str, codes: Codes) -> Node:
-    """Return the only document of a text."""
-    value, end = _decoded(text, _skip(text, 0), name, codes)
+    """Return the document of a text, which must hold exactly one."""
+    value, end = _decoded(text, skip_blank(text, 0), name, codes)
     if end < len(text):
         _refuse(text, end, name, codes, "there is more after the end of the document")
     return Node(value, JsonSource(name, codes, text))
 
 
 def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[Node]:
-    """Yield the objects of a stream, each as soon as its end has been read.
+    """Yield the objects of a stream, such as JSON Lines, each as soon as its end has been read.
 
-    parts: the stream in pieces that end where lines do. JSON Lines is the special case of one object on each
-    line. Text that no further line can complete to an object is refused at once, so that no reader waits for ever.
+    parts: the stream in pieces of whole lines. Text that no further line can complete to an object is refused at
+    once, so that no reader waits for ever.
     """
-    text, before, some = "", 0, False
+    text, before, empty = "", 0, True
     for number, part in enumerate(parts):
-        text += _part(part, name, codes, first=number == 0, before=before + text.count("\n"))
+        lines = before + text.count("\n")
+        text += decode(part, name, codes, JSON_LIMIT, what="a line", before=lines, bom=number == 0)
         decoder = _DECODER if _LONG.search(text) else _SHORT_NUMBERS
-        position = _skip(text, 0)
+        position = skip_blank(text, 0)
         while position < len(text):
-            some = True
+            empty = False
             try:
                 value, end = _decoded(text, position, name, codes, before, decoder)
             except _Unfinished:
@@ -115,26 +117,13 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
         before += text.count("\n", 0, position)
         text = text[position:]
     if text:
-        _decoded(text, _skip(text, 0), name, codes, before)
-    if not some:
-        malformed = codes.malformed or codes.bad_value
-        raise UsageFault(malformed, "the input is empty", where=name, help="give one JSON object")
-
-
-def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str:
-    """Return the text of a piece of a stream; only the first may begin with a byte order mark."""
-    malformed = codes.malformed or codes.bad_value
-    if len(part) > JSON_LIMIT:
-        raise UsageFault(malformed, f"a line is larger than {JSON_LIMIT // 2**20} MiB", where=name)
-    try:
-        return part.decode("utf-8-sig" if first else "utf-8")
-    except UnicodeDecodeError as fault:
-        line = before + part.count(b"\n", 0, fault.start) + 1
-        raise UsageFault(malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
+        _decoded(text, skip_blank(text, 0), name, codes, before)
+    if empty:
+        raise UsageFault(codes.malformed, "the input is empty", where=name, help="give one JSON object")
 
 
 class _Unfinished(Exception):
-    """Raised where the text read so far may be the beginning of a document."""
+    """Raised if the text read so far may be the beginning of a document."""
 
 
 class _RefusedValue(ValueError):
@@ -144,13 +133,13 @@ class _RefusedValue(ValueError):
 def _decoded(
     text: str, position: int, name: str, codes: Codes, before: int = 0, more: json.JSONDecoder | None = None
 ) -> tuple[Any, int]:
-    """Return the value that begins at a position, and the position after it.
+    """Return the value that begins at a position, and the position after it and the blanks behind.
 
-    more: how to decode a text of which more may follow; None for a complete one.
+    more: the decoder of an unfinished text, which raises _Unfinished if the value may continue; None for a whole text.
     """
     try:
         value, end = (more or _DECODER).raw_decode(text, position)
-        return value, _skip(text, end)
+        return value, skip_blank(text, end)
     except json.JSONDecodeError as fault:
         if more and fault.pos >= len(text.rstrip()):
             raise _Unfinished from fault
@@ -167,12 +156,7 @@ def _refuse(
     where = f"{name}:{before + text.count(chr(10), 0, position) + 1}"
     if column:
         where += f":{position - text.rfind(chr(10), 0, position)}"
-    raise UsageFault(codes.malformed or codes.bad_value, why, where=where)
-
-
-def _skip(text: str, position: int) -> int:
-    blank = _BLANK.match(text, position)
-    return blank.end() if blank else position
+    raise UsageFault(codes.malformed, why, where=where)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -205,7 +189,7 @@ _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_constant
 )
 _SHORT_NUMBERS = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_number, parse_constant=_constant)
-"""The same, faster, for a text in which no number has too many digits."""
+"""A faster decoder, for a text in which no number has too many digits."""
 
 
 def lay_out(document: Mapping[str, Any]) -> str:
@@ -228,13 +212,11 @@ def _compact(value: Any) -> str:
 
 
 def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_") -> Node:
-    """Return the document in a file. joint: what joins the words of its keys."""
+    """Return the document in a file. joint: the character between the words of its keys."""
     name = str(file)
     text = read_text(file, codes, TOML_LIMIT)
-    malformed = codes.malformed or codes.bad_value
     if deep := DOTTED.search(text):
-        at = f"{name}:{text.count(chr(10), 0, deep.start()) + 1}"
-        raise UsageFault(malformed, "a key with too many parts", where=at)
+        _refuse(text, deep.start(), name, codes, "a key with too many parts")
     try:
         data = tomllib.loads(text)
         _reject_huge(data)
@@ -242,11 +224,11 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_
         match = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
         why, line, column = match.groups() if match else (str(fault), None, None)
         at = f"{name}:{line}:{column}" if line else f"{name}:{text.count(chr(10)) + 1}"
-        raise UsageFault(malformed, f"not valid TOML: {why}", where=at) from fault
+        raise UsageFault(codes.malformed, f"not valid TOML: {why}", where=at) from fault
     except RecursionError as fault:
-        raise UsageFault(malformed, "tables are nested too deeply", where=name) from fault
+        raise UsageFault(codes.malformed, "tables are nested too deeply", where=name) from fault
     except ValueError as fault:
-        raise UsageFault(malformed, "a number with too many digits", where=name) from fault
+        raise UsageFault(codes.malformed, "a number with too many digits", where=name) from fault
     return Node(data, TomlSource(name, codes, text, joint))
 
 

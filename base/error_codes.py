@@ -1,7 +1,7 @@
-"""The error codes printed as ``error[code]``: the meaning of each, grouped by exit code.
+"""The meaning of each error code, printed as ``error[code]``, by exit code.
 
-Error codes are stable, because scripts grep for them. `elrcheck list errors` prints this catalogue, and a
-test compares it with the source, so that no code is missing or left over.
+Error codes are stable, because scripts grep for them. `elrcheck list errors` prints this catalogue, and a test compares
+it with the source.
 """
 
 from __future__ import annotations

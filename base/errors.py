@@ -1,13 +1,12 @@
-"""The ways in which elrcheck refuses or fails, each with its exit code.
+"""The errors of elrcheck, each with its exit code.
 
-A fault states three things: what went wrong, where, and what to do about it.  Only
-:meth:`ElrError.render` renders it::
+An error states what went wrong, where, and what to do about it; only `ElrError.render` renders it::
 
     error[config-unknown-key]: unknown key `brokerz`
       --> elrcheck.toml:4
        = help: did you mean `brokers`?
 
-The error code in brackets is stable: scripts may grep for it, so its meaning never changes.
+The meaning of the code in brackets never changes, because scripts may grep for it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from elrcheck.base.printable import printable
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the process.  A search that reached a limit never passes."""
+    """Exit codes of the process. A search that reached a limit never passes."""
 
     HOLDS = 0
     FINDING = 1
@@ -34,11 +33,10 @@ class ExitCode(IntEnum):
 
 
 class ElrError(Exception):
-    """A failure the user can act on; shown without a stack trace.
+    """A failure that the user can act on, printed without a stack trace. Raise one of the subclasses.
 
-    `code` is the stable error code, `where` is ``file:line`` (or a field path), `excerpt` is source
-    text, possibly several lines with an underline, `help` suggests the next thing to try.
-    Raise one of the subclasses; the base class exists to be caught.
+    code: the stable error code. where: ``file:line`` or a field path. excerpt: source text, maybe several lines with
+    an underline. help: what to try next.
     """
 
     exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
@@ -102,11 +100,11 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 MOST_NAMES = 30
-"""Candidates that a help line lists at most; of more it gives the number."""
+"""Number of candidates that a help line lists."""
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return a help line for an unknown `word`: the closest candidate, or else all, up to a number."""
+    """Return a help line for an unknown `word`: the closest candidate, or else all of them, up to MOST_NAMES."""
     options = list(candidates)
     near = suggest(word, options)
     if near is not None:

@@ -1,7 +1,7 @@
 """SIGINT, SIGTERM and SIGHUP as a stop request that a search polls between rounds.
 
-A second SIGINT stops at once, with a KeyboardInterrupt. Outside the main thread handlers cannot be
-installed, so signals keep their behaviour. Ignored signals stay ignored: `nohup` relies on it.
+A second SIGINT raises KeyboardInterrupt at once. Outside the main thread no handler can be installed, so signals keep
+their effect. Ignored signals stay ignored: `nohup` relies on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class Interrupts:
-    """Context manager that records a signal instead of letting it end the process; call it to ask."""
+    """Context manager that records a signal instead of letting it end the process; a call returns whether one came."""
 
     def __init__(self) -> None:
         self.requested = False

@@ -1,4 +1,4 @@
-"""Requests that are about Kafka itself: its logs, its classes, its brokers, its settings (see `requests`)."""
+"""Requests about Kafka itself: its logs, classes, brokers and settings (see `requests`)."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,15 +10,22 @@ from elrcheck.base.requests import SparkRequest
 
 ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
+DEFINITIONS = (
+    "output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both; KafkaTopic resources of Strimzi"
+    " (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them"
+)
 Describe: TypeAlias = Annotated[
     Path | None,
-    Option(
-        "Definitions of topics instead of the settings of one: output of kafka-topics.sh --describe,"
-        " kafka-configs.sh --describe, or both; KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of"
-        " Terraform (.tf), or a folder of them.",
-        metavar="FILE",
-        kind="path",
-    ),
+    Option(f"Definitions of topics instead of the settings of one: {DEFINITIONS}.", metavar="FILE", kind="path"),
+]
+MinInsyncReplicas: TypeAlias = Annotated[int, Option("min.insync.replicas of the topic.", least=1)]
+ElrEnabled: TypeAlias = Annotated[
+    bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
+]
+UncleanElection: TypeAlias = Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")]
+ClientConfig: TypeAlias = Annotated[
+    Path | None,
+    Option("With --bootstrap: a file of Kafka's client properties, for TLS and SASL.", kind="file", exists=True),
 ]
 Compare: TypeAlias = Annotated[
     tuple[str, ...],
@@ -48,10 +55,7 @@ class AuditRequest:
     bootstrap: Annotated[
         str | None, Option("Ask the brokers of a running cluster, instead of reading logs.", metavar="HOST:PORT[,...]")
     ] = None
-    client_config: Annotated[
-        Path | None,
-        Option("With --bootstrap: a file of Kafka's client properties, for TLS and SASL.", kind="file", exists=True),
-    ] = None
+    client_config: ClientConfig = None
     repaired: Annotated[
         tuple[str, ...],
         Option(
@@ -89,12 +93,10 @@ class RiskRequest:
         Option("Release, such as 4.1.2, or a line, such as 4.1.", metavar="VERSION", group="Kafka", positional=True),
     ]
     replication_factor: Annotated[int, Option("Replicas of the partition; there are as many brokers.", least=1)] = 3
-    min_insync_replicas: Annotated[int, Option("min.insync.replicas of the topic.", least=1)] = 1
+    min_insync_replicas: MinInsyncReplicas = 1
     acks: Annotated[Literal["all", "1", "0"], Option("What the producer waits for.")] = "all"
-    elr: Annotated[
-        bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
-    ] = None
-    unclean_leader_election_enable: Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")] = False
+    elr: ElrEnabled = None
+    unclean_leader_election_enable: UncleanElection = False
     first_partition: Annotated[
         bool,
         Option(
@@ -133,19 +135,11 @@ class AssessRequest:
         ),
     ] = None
     replication_factor: Annotated[int, Option("Replicas of the topic.", least=1)] = 3
-    min_insync_replicas: Annotated[int, Option("min.insync.replicas of the topic.", least=1)] = 1
-    elr: Annotated[
-        bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
-    ] = None
-    unclean_leader_election_enable: Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")] = False
+    min_insync_replicas: MinInsyncReplicas = 1
+    elr: ElrEnabled = None
+    unclean_leader_election_enable: UncleanElection = False
     topics: Annotated[
-        tuple[Path, ...],
-        Option(
-            "Definitions of topics: output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both;"
-            " KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them",
-            metavar="FILE",
-            kind="path",
-        ),
+        tuple[Path, ...], Option(f"Definitions of topics: {DEFINITIONS}", metavar="FILE", kind="path")
     ] = ()
     logs: Annotated[
         tuple[Path | str, ...],
@@ -159,10 +153,7 @@ class AssessRequest:
     bootstrap: Annotated[
         str | None, Option("Audit a running cluster, and read its release from it.", metavar="HOST:PORT[,...]")
     ] = None
-    client_config: Annotated[
-        Path | None,
-        Option("With --bootstrap: a file of Kafka's client properties, for TLS and SASL.", kind="file", exists=True),
-    ] = None
+    client_config: ClientConfig = None
     fail_on: Annotated[
         Literal["flag", "loss", "outage", "never"],
         Option("Exit with 1 for a flag of the audit; loss: or a finding that loses records; outage: or any finding."),
@@ -310,5 +301,5 @@ class ConformRequest:
     workers: Workers = None
 
     def source_options(self, source: str) -> tuple[str, str]:
-        """The option that names one of the versions or homes."""
+        """Return the option that names a version or home, and its value."""
         return ("--kafka" if source in self.kafka else "--kafka-home", source.removeprefix("home:"))

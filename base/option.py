@@ -1,12 +1,12 @@
-"""The declaration of an option: once, beside the field of a request (or the parameter of a verb) that holds its value.
+"""An option is declared once, at the field of a request, or the parameter of a verb, that holds its value.
 
 ::
 
     max_depth: Annotated[int | None, Option("Stop at this depth.", least=1, group="Limits")] = None
 
-`console/click_options.py` makes the options of the command line from such fields, with their completion, environment
-variables, settings and help; `api/functions.py` makes the keywords of the functions in Python, with their signatures,
-checks and documentation. Type and default are those of the field (docs/adr/0032-options-in-requests.md).
+From such fields `console/click_options.py` makes the options of the command line, with completion, environment
+variables, settings and help, and `api/functions.py` the keywords of the functions in Python, with signatures, checks
+and documentation. Type and default are those of the field (docs/adr/0032-options-in-requests.md).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ Kind: TypeAlias = Literal[
     "unprocessed",
     "workers",
 ]
-"""What the text of a value is, if the type of the field does not say it. duration: seconds; size: bytes; list: words
+"""The notation of a value, if the type of the field does not determine it. duration: seconds; size: bytes; list: words
 separated by commas; location: a path, or the URI of a storage that only Spark reads; run: a run folder, by default the
 newest; settings, compared: KEY=VALUE; axes: KEY=VALUES."""
 
 Group: TypeAlias = Literal["", "Model", "Kafka", "Properties", "Limits", "Engine", "Run folder", "Output"]
-"""Heading of the help under which an option stands; "" for one that is specific to its verb."""
+"""The heading of an option in the help; "" for one that is specific to its verb."""
 
 R = TypeVar("R")
 
@@ -51,18 +51,18 @@ R = TypeVar("R")
 class Option:
     """The presentation of a field to a user.
 
-    help: a sentence, unless it is an argument of the command line; that an option may be repeated is added.
+    help: a sentence; of an option that may be repeated without its full stop, since the help adds that it may be.
     flags: separated by spaces, by default the name of the field; a field that is True by default gets `--no-..`, too.
-    metavar: what stands for the value in the help; by default N for a number, or as is usual for the kind.
-    least, most: range of a number; least_in_python: the least that a function accepts, if it is another.
+    metavar: the value in the help; by default N for a number, else by the kind.
+    least, most: range of a number; least_in_python: the least that a function accepts, if different.
     exists: the file or folder must exist. choices: the accepted values, if the type is not a Literal.
-    complete: name of a source in `console/completion.py`; otherwise: what the shell completes when no name matches.
-    default: what the command line takes if the option is left out, where that is not the default of the field.
-    show_default: text for the default in the help, or whether to show it; by default it is shown if there is one.
+    complete: name of a source in `console/completion.py`; otherwise: what the shell completes if no name matches.
+    default: that of the command line, if it differs from the field's.
+    show_default: text for the default in the help, or whether to show it; by default any default is shown.
     bare: the value of the option without an argument. envvar: variables in place of ELRCHECK_VERB_OPTION.
-    argument: on the command line an argument. positional: in Python a positional parameter.
-    python: name of the parameter in Python, if it is another. parts: of a request inside a request, the fields that
-    are options of this verb; by default all. only: where it exists; `nowhere` for what a verb fills in itself.
+    argument: an argument on the command line. positional: a positional parameter in Python.
+    python: name of the parameter in Python, if different. parts: for a request inside a request, the fields that are
+    options of this verb; by default all. only: where it exists; `nowhere` for a field that the verb fills in.
     """
 
     help: str = ""
@@ -90,10 +90,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Declared:
-    """An option with the name, the type and the default of its field; MISSING if it is required.
+    """An option with the name, type and default of its field.
 
-    type: without None; optional: whether None is a value. several: the field holds a tuple of values, each of the type
-    `item`. choices: the accepted values, or an empty tuple if others are accepted, too.
+    type: without None; optional: None is a value. default: MISSING if a value is required. several: the field holds a
+    tuple of values of type `item`. choices: the only accepted values, if not empty.
     """
 
     name: str
@@ -114,9 +114,9 @@ class Declared:
 
 
 def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterator[Declared]:
-    """Yield the options of a request, with those of the requests inside it in their places.
+    """Yield the options of a request, and in their places those of the requests inside it.
 
-    default: a request with the defaults. whole: a request inside it whose Option has a help is one option itself.
+    default: a request with the defaults. whole: yield a request inside it as one option if its Option has a help.
     """
     hints = _hints(kind)
     for part in fields(kind):
@@ -133,7 +133,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def expand(name: str, hint: Any, default: Any, whole: bool = False) -> Iterator[Declared]:
-    """Yield the option of a field or parameter; if it is a request, the options of that."""
+    """Yield the option of a field or parameter, or, for a request, all its options."""
     kind, option = unwrap(hint)
     if option is not None and option.only == "nowhere":
         return
@@ -165,7 +165,7 @@ def parameters_of(
 ) -> list[tuple[str, Any, list[Declared]]]:
     """Return the parameters of a function: the name, the type, and the options that each declares there.
 
-    names: what the annotations are written with, if they are not names of the function's module.
+    names: names in annotations that the function's module does not have.
     """
     hints = get_type_hints(function, localns=dict(names or {}), include_extras=True)
     parameters = []
@@ -178,7 +178,7 @@ def parameters_of(
 
 
 def make(kind: Callable[..., R], values: Mapping[str, Any]) -> R:
-    """Return the request with these values of its options and of the requests inside it; defaults for the rest."""
+    """Return the request with these values of its options, also inside inner requests, and defaults for the rest."""
     hints = _hints(kind)
     content = {}
     for part in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass

@@ -1,8 +1,8 @@
 """The requirement that pins this installation of elrcheck.
 
-elrcheck is not on a package index, so a file for a user's CI must not name it there: whoever registered the
-name could run code on their machines. pip records what it installed (PEP 610, `direct_url.json`): a
-repository with its commit, an archive with its hash, or a folder, which may be a clone of a repository.
+elrcheck is not on a package index, so a user's CI must not install it by name: whoever registered the name could run
+code on their machines. pip records what it installed (PEP 610, `direct_url.json`): a repository with its commit, an
+archive with its hash, or a folder, which may be a clone.
 """
 
 from __future__ import annotations

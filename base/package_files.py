@@ -1,7 +1,7 @@
 """The source files of the package, at any depth.
 
-The repository root is the package, so the rooms have other folders (tests, docs, benchmarks) for siblings. A
-folder belongs to the package if it has an `__init__.py`.
+The repository root is the package, so beside the rooms are other folders (tests, docs, benchmarks). A folder belongs
+to the package if it has an `__init__.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def files_of(room: str, suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[
 
 
 def root_files(suffixes: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, Traversable]]:
-    """Like `files_of`, for the files beside the rooms."""
+    """Yield (name, file) for the files beside the rooms with one of the suffixes, sorted by name."""
     for item in sorted(files(ROOT).iterdir(), key=lambda item: item.name):
         if item.is_file() and item.name.endswith(suffixes) and not item.name.startswith("."):
             yield item.name, item

@@ -1,12 +1,12 @@
 """Escapes text of foreign origin: of a log, a trace, a file's name, a setting, an answer of a broker.
 
-Such text may hold an escape sequence that rewrites the terminal, a bell, a line break with `::error::` behind
-it, which a CI job obeys, or a sign that turns the order of what follows. Here each of these becomes a visible
-escape, such as ``\\x1b`` or ``\\n``, so the text stays recognisable and does nothing.
+Such text may hold an escape sequence that rewrites the terminal, a bell, a line break followed by `::error::`, which a
+CI job obeys, or a character that reverses the text after it. Each of these becomes a visible escape, such as ``\\x1b``
+or ``\\n``, so the text stays recognisable and has no effect.
 
-It is applied where text leaves: to a whole report before a renderer sees it (`printable_report`), to each
-line of a terminal page, to errors, and to progress. JSON is left as it is, because it has escapes of its own.
-A backslash is not doubled, so a backslash and an ``n`` in a name look like a line break in it.
+Output is escaped last: a whole report before a renderer sees it (`printable_report`), each line of a terminal page,
+errors, and progress. JSON is not, because it has escapes of its own. A backslash is not doubled, so a backslash and an
+``n`` in a name look like a line break.
 """
 
 from __future__ import annotations

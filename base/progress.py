@@ -1,8 +1,7 @@
 """Live progress on stderr, so that stdout carries only the result.
 
-`open_progress` chooses one of three styles: a status line that rewrites itself on a terminal, one
-line per finished level elsewhere (at most about one a second, always including the last; every level
-in CI), or silence.  The search and the prover see only the `Progress` protocol.
+`open_progress` chooses one of three styles: a status line that rewrites itself on a terminal, one line per finished
+level elsewhere (at most about one a second, always including the last; every level in CI), or silence.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 class LevelDone:
     """A level of the search has finished, or a long one is under way; the counts are totals so far.
 
-    growth: size of the level relative to the level before. projected: estimated number of states of the whole
-    search. passing: this search is one of many.
+    growth: size of the level relative to the one before. projected: estimated number of states of the whole search.
+    passing: this search is one of many.
     """
 
     depth: int
@@ -137,17 +136,17 @@ class PointsDone:
 
 
 Event: TypeAlias = LevelDone | ObligationDone | WalksDone | ComparisonsDone | RecordsDone | PartitionsDone | PointsDone
-"""What a long job reports while it runs; `str` of an event is the line that a user reads."""
+"""An event of a long job; `str` returns the line that a user reads."""
 
 
 class Progress(Protocol):
-    """Receives what a long job reports while it runs."""
+    """Receives the events of a long job."""
 
     def stage(self, text: str) -> None:
-        """A new stage begins, such as ``[2/3] consecution``."""
+        """Begin a new stage, such as ``[2/3] consecution``."""
 
     def tell(self, event: Event) -> None:
-        """The job has advanced."""
+        """Report an event."""
 
 
 class Silent:
@@ -161,17 +160,15 @@ class Silent:
 
 
 A_MINUTE = 60.0
-
-
 LASTING = ("refuted", "never")
-"""Verdicts of obligations that are printed at once and stay on the screen, because a user may then stop the proof."""
+"""Verdicts of obligations that are printed at once and stay on the screen, because a user may stop the proof then."""
 
 
 class ProgressLines:
-    """Whole lines for logs; an event within `interval` seconds of the last line replaces the pending one.
+    """Whole lines for logs; an event within `interval` seconds of the last line only replaces the pending one.
 
-    every_level: print every finished level nevertheless, unless the search is one of many. A level is
-    reported several times and has finished when the next one is reported; a long one gets a line a minute.
+    every_level: print every finished level anyway, unless the search is one of many. A level is reported several times,
+    and has finished when the next one is reported; a long one gets a line a minute.
     """
 
     def __init__(
@@ -233,7 +230,7 @@ class ProgressLines:
 
 
 def fitted(text: str, width: int) -> str:
-    """Return the clauses of a status line that fit into `width` columns, or the words that fit if no clause does."""
+    """Return as many clauses of a status line as fit into `width` columns, or words if no clause fits."""
     if len(text) <= width:
         return text
     clauses = re.split(r"(?<=[,;]) ", text)
@@ -246,11 +243,11 @@ def fitted(text: str, width: int) -> str:
 
 
 SPINNER = 3
-"""Columns for the spinner before a status line, and for the last one, which stays free."""
+"""Columns for the spinner before a status line, and one that stays free at the end."""
 
 
 class LiveStatus:
-    """One status line on a terminal that rewrites itself; never longer than the terminal is wide."""
+    """A status line on a terminal that rewrites itself, never wider than the terminal."""
 
     def __init__(self, status: Status, width: Callable[[], int]) -> None:
         self._status = status
@@ -277,7 +274,7 @@ class LiveStatus:
 def open_progress(
     stream: TextIO, environ: Mapping[str, str], *, visible: bool = True, color: str = "auto"
 ) -> Iterator[Progress]:
-    """Open the style of progress that suits `stream`: live only on a terminal outside CI."""
+    """Open the progress that suits `stream`: a status line only on a terminal outside CI."""
     if not visible:
         yield Silent()
         return

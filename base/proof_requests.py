@@ -1,4 +1,4 @@
-"""Requests of what proves, changes and guards the model: proofs, mutations, gate, TLC (see `requests`)."""
+"""Requests for proofs, mutations, the gate and TLC (see `requests`)."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +74,7 @@ class ProveRequest:
 
 @dataclass(frozen=True)
 class CertificateRequest:
-    """Compare a certificate with the model as it is now."""
+    """Compare a certificate with the current model."""
 
     folder: Annotated[Path, Option("A folder that `prove --certificate` wrote.", kind="folder", positional=True)]
     solver: Solver = None

@@ -1,8 +1,8 @@
-"""Requests: what the command line and the functions in Python ask for, as frozen data, with their options.
+"""Requests of the command line and of the functions in Python, as frozen data, with their options.
 
-Here are those of searches; `proof_requests` has those of proofs, mutations and the gate, `kafka_requests` those about
-Kafka itself. The modules that do the work take a request and return a report. Names are unresolved strings here; the
-receiver resolves them and rejects unknown ones.
+These are for searches; `proof_requests` has those for proofs, mutations and the gate, `kafka_requests` those about
+Kafka itself. A command takes a request and returns a report. Names in a request are unresolved; the command resolves
+them and rejects unknown ones.
 """
 
 from dataclasses import dataclass, field
@@ -105,7 +105,7 @@ KafkaSelection: TypeAlias = InModel
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits at which a search stops; None means no limit.  A search that reached a limit never passes."""
+    """Limits at which a search stops; None means no limit. A search that reached a limit never passes."""
 
     max_depth: Annotated[
         int | None,
@@ -234,9 +234,9 @@ class CheckRequest:
 
 
 TRACES_SECONDS = 120.0
-"""How long `model diff` looks for traces by default."""
+"""Default time limit of the search of `model diff` for traces."""
 TRACES_STATES = 1_000_000
-"""How many pairs of states it visits at most."""
+"""Its limit of pairs of states."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Typed structs as JSON, which elrcheck writes for itself and reads again: manifests, jobs, answers.
+"""Typed structs as JSON that elrcheck writes and reads itself: manifests, jobs, answers.
 
-A `Record` is checked when it is read: a field that is missing, unknown or of another type is a ValueError
-that names it, so a file of another version, or a damaged one, is refused and never half understood.
+A `Record` is checked when it is read: a field that is missing, unknown or of another type raises a ValueError that
+names it, so a damaged file, or one of another version, is refused as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ProcessOnly:
         return 0
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Pickle as empty: another process receives no value."""
+        """Pickle as None."""
         return type(None), ()
 
 

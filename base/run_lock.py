@@ -1,7 +1,7 @@
-"""Lock on a run folder: two processes in one folder (`check --resume` twice) would mix their files.
+"""Locks a run folder: two processes in one folder (`check --resume` twice) would mix their files.
 
-The lock is on the folder itself, so a killed process leaves no lock file to clean up. Where folders cannot be
-locked (Windows, some network file systems) the lock has no effect.
+The lock is on the folder itself, so a killed process leaves no lock file behind. Where folders cannot be locked
+(Windows, some network file systems) it has no effect.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from elrcheck.base.errors import EnvironmentFault
 def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Iterator[None]:
     """Create the folder and lock it; raise EnvironmentFault if another process holds the lock.
 
-    needed: if False, do nothing. optional: a folder that cannot be created is not locked. Folders created
-    here that are still empty at the end are removed.
+    needed: if False, do nothing. optional: ignore a folder that cannot be created. New folders that are still empty at
+    the end are removed.
     """
     if not needed:
         yield
@@ -74,7 +74,7 @@ def _make(folder: Path) -> list[Path]:
 
 
 def _lock(folder: Path) -> int | None:
-    """Return a descriptor that holds the lock, -1 where locks do not exist, None if another holder has it."""
+    """Return a descriptor that holds the lock, -1 if folders cannot be locked, None if another process holds it."""
     try:
         import fcntl
     except ImportError:

@@ -1,7 +1,7 @@
 """The one strict reader: a value of a JSON or TOML document that knows where it is written.
 
-A `Node` is a value, its path and the document it belongs to. Its methods check what the value is and hand
-out the nodes inside it, so a fault always says what is wrong, where, and what to write instead:
+A `Node` is a value, its path and its document. Its methods check the type of the value and return the nodes inside it,
+so a fault always says what is wrong, where, and what to write instead:
 
     error[config-unknown-key]: unknown key `brokerz` in [sizes]
       --> mine.toml:4
@@ -20,7 +20,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 from elrcheck.base.errors import UsageFault, did_you_mean
@@ -33,7 +33,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Codes:
-    """The error codes of a document; a code that is left out is that of a bad value.
+    """The error codes of a document, by default all the same as `bad_value`.
 
     malformed: the text is not JSON or TOML; unreadable: there is no text.
     """
@@ -44,11 +44,16 @@ class Codes:
     malformed: str = ""
     unreadable: str = ""
 
+    def __post_init__(self) -> None:
+        for code in fields(self):
+            if not getattr(self, code.name):
+                object.__setattr__(self, code.name, self.bad_value)
+
 
 class DocumentSource(ABC):
-    """A document that nodes belong to: what it is called, and how its faults are worded.
+    """The document of a node: its name, and the wording of its faults.
 
-    joint: what joins the words of a key, which in Python is an underscore.
+    joint: the character between the words of a key, where Python has an underscore.
     """
 
     OBJECT: ClassVar[str]
@@ -72,7 +77,7 @@ class DocumentSource(ABC):
 
 @dataclass(slots=True)  # not frozen: a large trace has millions of them, and that would cost a quarter more
 class Node:
-    """A value of a document. key: its name or index in the node above it, which is `up`."""
+    """A value of a document. key: its name or index in the parent node, `up`."""
 
     value: Any
     source: DocumentSource
@@ -98,7 +103,7 @@ class Node:
         raise UsageFault(code or self.source.codes.bad_value, why, where=self.where or None, help=help)
 
     def bad(self, why: str, help: str | None = None) -> NoReturn:
-        """`fail` with the name of the key in front, if the place does not have it."""
+        """Fail with the name of the key in front, unless the place names it."""
         self.fail(self.source.label(self.path) + why, help)
 
     def expected(self, what: str, help: str | None = None) -> NoReturn:
@@ -107,17 +112,16 @@ class Node:
     # -- what is inside
 
     def inside(self, key: str | int) -> Node:
-        """Return the node of a part without its value, for faults about a value that was read already."""
+        """Return the node of a part without its value, for faults about a value that was already read."""
         return Node(None, self.source, key, self)
 
     def object(self, required: Collection[str] = (), optional: Collection[str] | None = ()) -> Node:
         """Return this node if it is an object with the required keys and no unknown one; None allows any key."""
-        if not isinstance(self.value, dict):
-            self.expected(self.source.OBJECT)
-        if optional is not None and [k for k in self.value if k not in optional and k not in required]:
+        members = self._members()
+        if optional is not None and [k for k in members if k not in optional and k not in required]:
             self.reject_unknown((*required, *optional))
         for key in required:
-            if key not in self.value:
+            if key not in members:
                 self[key]
         return self
 
@@ -203,7 +207,7 @@ class Node:
 
 
 def format_value(value: object, object_word: str = "an object") -> str:
-    """Return a value as a message shows it: short, and in the words of the notation."""
+    """Return a value in short form for a message, in the words of the notation."""
     match value:
         case None:
             return "null"
@@ -218,10 +222,10 @@ def format_value(value: object, object_word: str = "an object") -> str:
 
 
 class JsonSource(DocumentSource):
-    """A JSON document. text: what it was read from, and from where on, to find lines in it.
+    """A JSON document. text, start: its source and the position at which it begins, to find lines.
 
-    root: what stands for the whole document in a path; without one a path is `isr[1]` instead of `$.isr[1]`.
-    before: lines of a stream that came before the text.
+    root: the name of the whole document in a path; if empty, a path is `isr[1]` instead of `$.isr[1]`. before: number
+    of lines of a stream before the text.
     """
 
     OBJECT = "an object"
@@ -248,7 +252,7 @@ class JsonSource(DocumentSource):
 
 
 class TomlSource(DocumentSource):
-    """A TOML document. Its users look for lines, so a place is a line and a message names the key."""
+    """A TOML document. A place is a line, and a message names the key."""
 
     OBJECT = "a table"
 
@@ -275,7 +279,7 @@ class TomlSource(DocumentSource):
         return f" in [{'.'.join(names)}]" if names else ""
 
 
-# ------------------------------------------------- lines of paths, looked for only when something is wrong
+# ------------------------------------------------- lines of paths, only computed for faults
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _HEADER = re.compile(r"""(\[\[?)((?:[\w.\s-]|"[^"]*"|'[^']*')++)\]\]?\s*(?:#.*)?$""")
@@ -288,10 +292,10 @@ _LONG = re.compile(r"\"\"\"|'''")
 def json_line(text: str, path: KeyPath, start: int = 0) -> int:
     """Return the line on which the value at a path begins, or the innermost existing value around it.
 
-    The text is JSON that has been parsed, so nothing is checked again.
+    text: valid JSON.
     """
     decoder = json.JSONDecoder()
-    position = _skip(text, start)
+    position = skip_blank(text, start)
     for step in path:
         inner = _member(text, position, step, decoder)
         if inner is None:
@@ -304,23 +308,24 @@ def _member(text: str, position: int, step: str | int, decoder: json.JSONDecoder
     """Return the position at which the value of a field or an element begins, or None."""
     if text[position] != ("{" if isinstance(step, str) else "["):
         return None
-    position, index = _skip(text, position + 1), 0
+    position, index = skip_blank(text, position + 1), 0
     while text[position] not in "}]":
         key: str | int = index
         if isinstance(step, str):
             key, position = decoder.raw_decode(text, position)
-            position = _skip(text, _skip(text, position) + 1)
+            position = skip_blank(text, skip_blank(text, position) + 1)
         if key == step:
             return position
         _, position = decoder.raw_decode(text, position)
-        position = _skip(text, position)
+        position = skip_blank(text, position)
         if text[position] == ",":
-            position = _skip(text, position + 1)
+            position = skip_blank(text, position + 1)
         index += 1
     return None
 
 
-def _skip(text: str, position: int) -> int:
+def skip_blank(text: str, position: int) -> int:
+    """Return the position after the blanks of JSON at a position."""
     blank = _BLANK.match(text, position)
     return blank.end() if blank else position
 

@@ -1,6 +1,6 @@
-"""A model as commands see it: its configuration, variants and scopes, how it is compiled and described.
+"""A model as commands see it: configuration, variants, scopes, compilation and description.
 
-Every file that a user names is one, and so is the model of a command that names none.
+It comes from a file that the user names, or is the default model.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from elrcheck.results.prove_report import Coverage
 
 DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
-"""The module that declares, as `MODEL`, the model of a command that names no file (docs/adr/0035)."""
+"""The module whose `MODEL` is the model of a command that names no file (docs/adr/0035)."""
 UNKNOWN_STATES = 100_000.0
-"""The estimated states of a configuration without an estimate of its own."""
+"""The estimate for a configuration without an estimate of its own."""
 SUITE_COUNTS = "suite_counts.json"
 """The file of recorded counts in a folder of suites."""
 MOST_MEMBERS = 62
-"""The most members of a sort in a model of the user."""
+"""Limit of the members of a sort in a user's model."""
 
 
 @dataclass(frozen=True)
 class NamedSettings:
-    """A variant or a scope: its name, and the fields of the configuration that it sets."""
+    """A variant or a scope: its name and the configuration fields that it sets."""
 
     name: str
     values: Mapping[str, Any]
@@ -56,11 +56,10 @@ class NamedSettings:
 
 @dataclass(frozen=True)
 class BeforeSearch:
-    """What a model says of a configuration before it is searched.
+    """What a model knows of a configuration before it is searched.
 
-    states: about how many it has; only the order of searches depends on it. bounds: the settings that bound a search,
-    so that its counts change with them. no_liveness: why it cannot be searched for liveness, as one that leaves out
-    steps cannot.
+    states: a rough estimate, for the order of searches. bounds: the settings that bound a search, so that its counts
+    depend on them. no_liveness: why liveness cannot be checked, for example because steps are left out.
     """
 
     states: float = UNKNOWN_STATES
@@ -70,7 +69,7 @@ class BeforeSearch:
 
 @dataclass(frozen=True)
 class SuiteFiles:
-    """The suites that come with a model, in the order of their names. counts: the recorded ones, if any."""
+    """The suites of a model, in the order of their names. counts: the file of recorded counts, if any."""
 
     files: tuple[Path | Traversable, ...] = ()
     counts: Path | Traversable | None = None
@@ -91,41 +90,41 @@ class DeclaredModel(ABC):
 
     @abstractmethod
     def variant(self, name: str) -> NamedSettings:
-        """Return a variant; UsageFault with a close match for an unknown name."""
+        """Return a variant; raise UsageFault for an unknown name."""
 
     @abstractmethod
     def scope(self, name: str) -> NamedSettings:
-        """Return a scope by name, or that in a TOML file; UsageFault for an unknown name or an unreadable file."""
+        """Return a scope by name or from a TOML file; raise UsageFault for an unknown name or an unreadable file."""
 
     @abstractmethod
     def before_search(self, config: Any) -> BeforeSearch:
         """Return what is known of a configuration before it is searched.
 
-        Raise UsageFault for sizes that are meaningless or that no engine can represent, or if settings clash.
+        Raise UsageFault if sizes are meaningless or too large for every engine, or if settings clash.
         """
 
     @abstractmethod
     def checked(self) -> Model:
-        """Compile the model with its safety properties and witnesses."""
+        """Return the compiled model with its safety properties and witnesses."""
 
     @abstractmethod
     def whole(self) -> Model:
-        """Compile the model with all its properties, including liveness."""
+        """Return the compiled model with all its properties, including liveness."""
 
     @abstractmethod
     def with_lemmas(self) -> Model:
-        """Compile the model with its properties and the lemmas that prove them."""
+        """Return the compiled model with its properties and the lemmas that prove them."""
 
     @abstractmethod
     def digest(self) -> str:
-        """Return a digest of the rules, which changes with any of them."""
+        """Return a digest of the rules."""
 
     @abstractmethod
     def source_texts(self) -> dict[str, str]:
-        """Return the files of the model by path, separated by `/`, as a model of the user has them."""
+        """Return path, separated by `/` -> text of the model's files, as a user's model has them."""
 
     def widened(self, config: Any, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Any:
-        """Return the configuration of a proof, which may allow more than a search where no override says otherwise."""
+        """Return the configuration of a proof, which may allow more than a search, unless an override forbids it."""
         return config
 
     def covered(
@@ -135,51 +134,51 @@ class DeclaredModel(ABC):
         return coverage
 
     def suites(self) -> SuiteFiles:
-        """Return the suites that come with the model."""
+        """Return the suites of the model."""
         return SuiteFiles()
 
-    # What the explorer shows beside a state.
+    # For the explorer.
 
     def variants_about(self) -> Mapping[str, str]:
-        """Return the variants, and other names for them, each with a sentence, or nothing, about it."""
+        """Return variant, or another name for one -> a sentence about it, maybe empty."""
         return dict.fromkeys(self.variant_names, "")
 
     def scopes_about(self) -> Mapping[str, str]:
-        """Return the scopes, each with a sentence, or nothing, about it."""
+        """Return scope -> a sentence about it, maybe empty."""
         return dict.fromkeys(self.scope_names, "")
 
     def not_shown(self, config: Any) -> UsageFault | None:
-        """Return why a page cannot list the steps of a configuration, as one with too many."""
+        """Return why a page cannot list the steps of a configuration, for example because there are too many."""
         return None
 
     def drawing(self, config: Any) -> Drawing | None:
-        """Return how states are drawn; None if their declared fields say it."""
+        """Return how states are drawn; None if by their declared fields."""
         return None
 
-    # What a search says beside its verdict: nothing, unless the model knows more.
+    # For the report of a search.
 
     def extent(self, variant: str, config: Any) -> Extent | None:
-        """Return what the budgets of a configuration allow, and the known findings that they leave out."""
+        """Return what the budgets of a configuration allow, and the known findings outside them."""
         return None
 
     def vacuous(self, config: Any, unreached: Collection[str]) -> str | None:
-        """Return why a verdict shows little where a search has not reached these witnesses."""
+        """Return why a verdict shows little if a search has not reached these witnesses."""
         return None
 
     def instance_of(self, model: Model, config: Any, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
-        """Return the known findings that a violation of a property at the end of a trace is an instance of."""
+        """Return the known findings of which a violation of a property at the end of a trace is an instance."""
         return ()
 
 
 def suites_of(source: ModelSource) -> SuiteFiles:
-    """Return the suites that come with a model; those of a model with a diff are of the one without."""
+    """Return the suites of a model, or those of its base if a diff is applied."""
     return declared(source.base if isinstance(source, PatchedModel) else source).suites()
 
 
 def declared(source: ModelSource) -> DeclaredModel:
-    """Return the model of a source, by default that of DEFAULT_MODEL.
+    """Return the model of a source; None: the default model.
 
-    Raise UsageFault for a file that declares none, or a diff that does not fit.
+    Raise UsageFault for a file that declares no model, or a diff that does not fit.
     """
     if isinstance(source, PatchedModel):
         texts = declared(None).source_texts() if source.base is None else source_texts(source.base)
@@ -191,7 +190,7 @@ def declared(source: ModelSource) -> DeclaredModel:
 
 
 def source_digest(file: Path | None) -> str | None:
-    """Return a digest of the files of a model of the user, as any machine computes it; None without a file."""
+    """Return a digest of the files of a user's model, the same on every machine; None without a file."""
     if file is None:
         return None
     parts = (f"{name}\0{text}" for name, text in sorted(source_texts(file).items()))
@@ -199,9 +198,9 @@ def source_digest(file: Path | None) -> str | None:
 
 
 class ModelInFile(DeclaredModel):
-    """A model of the user.
+    """A user's model.
 
-    The defaults of its configuration count as a variant and a scope, unless it names those of `Selection` itself.
+    The defaults of its configuration are a variant and a scope of their own, unless the model has those of `Selection`.
     """
 
     def __init__(self, file: Path) -> None:

@@ -11,7 +11,7 @@ from elrcheck.results.trace_view import Scalar
 
 
 class Effective(Record, frozen=True):
-    """One value. source: `--set`, `scope NAME`, `variant NAME` or `default`."""
+    """The value of a field. source: `--set`, `scope NAME`, `variant NAME` or `default`."""
 
     name: str
     value: Scalar

@@ -1,9 +1,8 @@
-"""Models whose sources this run or an earlier one has compiled completely.
+"""Marks for model sources that have been compiled completely, without a mistake.
 
-Compiling all of the model's source takes longer than answering most questions about it, which need only a few of
-its functions. So the first run compiles and checks everything, and leaves a mark in the cache folder under a digest
-of the sources. Later runs compile only what they use. The mark stores nothing of the model, only that it had no
-mistake.
+Most questions about a model need only a few of its functions, and compiling all of them takes longer than the answer.
+So the first run compiles and checks everything and leaves a mark in the store, under a digest of the sources; later
+runs compile only what they use.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ SOUND = "sound"
 
 @dataclass(frozen=True)
 class SourceMark:
-    """What is known of the sources of a model. sound: they were compiled as a whole, so that a model may be lazy."""
+    """The mark of a model's sources. sound: they have been compiled as a whole, so that a model may be lazy."""
 
     origin: str
     sound: bool
     marks: Store[str]
 
     def left_on(self, model: Model) -> Model:
-        """Return the model of these sources with its origin; from now on they count as sound."""
+        """Mark the sources as sound; return their model with its origin."""
         if not self.sound:
             self.marks.put(self.origin, SOUND)
         return model.read_from(self.origin)
@@ -47,5 +46,5 @@ def mark_of(modules: Iterable[ModuleType]) -> SourceMark:
 
 
 def with_origin(model: Model) -> Model:
-    """Return the model of a user's file, compiled completely, with its origin: the values that the file computed."""
+    """Return the completely compiled model of a user's file, with a digest of its values as the origin."""
     return model.read_from(hashlib.sha256(f"{sources('lang')} {model_digest(model)}".encode()).hexdigest())

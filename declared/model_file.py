@@ -24,32 +24,31 @@ from elrcheck.lang.types import Ty, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
-"""Prefix of the names of such modules in this process, so that they shadow no other module."""
+"""Prefix of the names of these modules in this process, so that they shadow no other module."""
 EXPECTED = "--model takes a Python file, a folder with one, or the name of an installed module"
 LIMIT = 2**20
-"""The most bytes of one source file."""
+"""Limit of a source file, in bytes."""
 KINDS = ("action", "init", "bound", "always", "sometimes", "leads_to", "lemma")
-"""Decorators of functions that a model has only if their module is listed."""
+"""Decorators of functions whose module the model must list."""
 Stamps: TypeAlias = tuple[tuple[str, int, int], ...]
 """Name, modification time and size of each source file."""
 
 
 def read_model(file: Path) -> ProtocolModel:
-    """Run a model file, or the `__init__.py` of a folder, and return the object that it declares.
+    """Run a model file, or the `__init__.py` of a folder, once and again after a change; return its `ProtocolModel`.
 
-    It runs once, and again after a change. Raise UsageFault if it does not run, or does not declare exactly one
-    `ProtocolModel`.
+    Raise UsageFault if it does not run, or does not declare exactly one.
     """
     return _declared(file, _stamps(file))
 
 
 def compiled_model(file: Path) -> Model:
-    """Compile the model of a file; raise UsageFault with the place of a mistake."""
+    """Return the compiled model of a file; raise UsageFault with the place of a mistake."""
     return _compiled(file, _stamps(file))
 
 
 def sorts_of(file: Path) -> dict[str, Ty]:
-    """Return the sorts in the state of a model file by name; raise UsageFault with the place of a mistake."""
+    """Return name -> sort in the state of a model file; raise UsageFault with the place of a mistake."""
     declared = read_model(file)
     try:
         demand_end(declared.state)
@@ -82,7 +81,7 @@ def sources_used(file: Path) -> list[Path]:
 
 
 def source_texts(file: Path) -> dict[str, str]:
-    """Return the source files of a model, and its TOML files, by path."""
+    """Return path -> text of the source files of a model, and of its TOML files."""
     folder, more = (file, sorted(file.rglob("*.toml"))) if file.is_dir() else (file.parent, [])
     named = [*sources_of(file), *more]
     if not named:

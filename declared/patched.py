@@ -20,14 +20,14 @@ from elrcheck.results.any_report import PatchApplied
 
 CODES = Codes("patch-not-diff", unreadable="patch-unreadable")
 LIMIT = 2**22
-"""The most bytes of a diff."""
+"""Limit of a diff, in bytes."""
 FOLDER = "patched"
 
 
 def patched_file(source: PatchedModel, texts: Mapping[str, str]) -> Path:
-    """Write the texts of the base, by path, with the diff applied, and return the file or folder of that model.
+    """Write the texts of the base with the diff applied, and return the file or folder of that model.
 
-    Raise UsageFault for a diff that does not fit.
+    texts: path -> text. Raise UsageFault for a diff that does not fit.
     """
     after = apply_diff(read_text(source.patch, CODES, LIMIT), str(source.patch), texts)
     digest = hashlib.sha256(repr(sorted(after.items())).encode()).hexdigest()[:16]
@@ -42,7 +42,7 @@ def patched_file(source: PatchedModel, texts: Mapping[str, str]) -> Path:
 
 
 def _place(digest: str) -> Path:
-    """Return a folder in the cache folder, or a temporary one of this process if that cannot be written."""
+    """Create and return a folder in the cache folder, or a temporary one if that cannot be written."""
     place = cache_directory(os.environ) / FOLDER / digest
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def _place(digest: str) -> Path:
 
 
 def patch_applied(source: ModelSource) -> PatchApplied | None:
-    """Return the diff of a model as reports name it; None for a model without one."""
+    """Return the diff of a model, for reports; None for a model without one."""
     if not isinstance(source, PatchedModel):
         return None
     text = read_text(source.patch, CODES, LIMIT)

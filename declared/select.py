@@ -1,9 +1,9 @@
-"""Resolve the variant, scope and overrides of a request into a configuration, and words into properties."""
+"""Resolves the variant, scope and overrides of a request to a configuration, and words to properties."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -20,10 +20,10 @@ from elrcheck.results.any_report import PatchApplied
 
 @dataclass(frozen=True)
 class Selected:
-    """A resolved selection. overrides: the values given by `--set`, typed.
+    """A resolved selection. overrides: the typed values of `--set`.
 
-    config: that of the model. file: what names the model, if the user does. model: its file as reports name it; None
-    for the model of a command that names none. patch: the diff that is applied to it.
+    config: an object of the model's configuration. file, model: the model, and its file in reports; None for the
+    default model. patch: the diff that is applied to it.
     """
 
     variant: str
@@ -40,7 +40,7 @@ class Selected:
     def of(
         cls, model: DeclaredModel, file: ModelSource, variant: str, scope: str, config: Any, overrides: dict[str, Any]
     ) -> Selected:
-        """Return the selection of a configuration. Raise UsageFault if the model says that it is impossible."""
+        """Return the selection of a configuration; raise UsageFault if the model refuses it."""
         base = file.base if isinstance(file, PatchedModel) else file
         name = None if base is None else str(base)
         before = model.before_search(config)
@@ -48,7 +48,7 @@ class Selected:
 
 
 def resolve(selection: Selection) -> Selected:
-    """Resolve a selection: the variant's settings, overridden by the scope's, then by `--set`."""
+    """Return a resolved selection: the variant's settings, overridden by the scope's, then by `--set`."""
     source = selection.source
     model = declared(source)
     variant, scope = model.variant(selection.variant), model.scope(selection.scope)
@@ -58,11 +58,11 @@ def resolve(selection: Selection) -> Selected:
 
 
 def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
-    """Select properties by id, name or glob; by default all safety properties and witnesses.
+    """Return properties by id, name or glob; by default all safety properties and witnesses.
 
-    Liveness properties need a search of their own, so they cannot be mixed with others: select them by
-    `liveness`, or by words that match no other property. Raise UsageFault for an unknown word or for a
-    mixture, NothingChecked for a glob without a match, or if the model has no such property.
+    Liveness properties need a search of their own: they are selected by `liveness`, or by words that match no other
+    property. Raise UsageFault for an unknown word or a mixture, NothingChecked for a glob without a match, or if the
+    model has no such property.
     """
     safety = () if liveness else model.checks
     if not words:
@@ -93,7 +93,7 @@ def _reject_safety(model: Model, word: str) -> None:
 
 
 def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ...]:
-    """Select functions by id, name or glob, in the order of the words; all if there are no words.
+    """Return functions by id, name or glob, in the order of the words; all if there are no words.
 
     Raise UsageFault for an unknown word, NothingChecked for a glob without a match.
     """
@@ -105,7 +105,7 @@ def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ..
         if not matches and any(ch in word for ch in "*?["):
             raise NothingChecked(f"no-{what}", f"no {what} matches `{word}`")
         if not matches:
-            names = list(_words(every))
+            names = [name for fn in every for name in (fn.ident, fn.name)]
             raise UsageFault(f"unknown-{what}", f"unknown {what} `{word}`", help=did_you_mean(word, names))
         chosen += [fn for fn in matches if fn not in chosen]
     return tuple(chosen)
@@ -113,9 +113,3 @@ def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ..
 
 def _matches(word: str, fn: Fn) -> bool:
     return any(fnmatch.fnmatchcase(name.lower(), word.lower()) for name in (fn.ident, fn.name))
-
-
-def _words(fns: Iterable[Fn]) -> Iterable[str]:
-    for fn in fns:
-        yield fn.ident
-        yield fn.name

@@ -1,4 +1,4 @@
-"""How a model draws its states and describes its steps, if it does not leave that to its declared fields."""
+"""How a model draws its states and describes its steps, if not by its declared fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Drawing(ABC):
 
     @abstractmethod
     def drawn(self, state: Any, before: Any) -> DrawnState:
-        """Draw a state, and mark what differs from the previous one; an initial state is its own predecessor here."""
+        """Return the drawing of a state that marks what differs from `before`, for an initial state itself."""
 
     def sentence(self, before: Any, after: Any, label: Label) -> str:
         """Return a sentence about a step; empty to use the documentation of its action."""

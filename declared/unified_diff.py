@@ -1,7 +1,4 @@
-"""Applies a unified diff to texts, strictly: every line of context must be where the diff says.
-
-Hunks are neither searched for nor matched with fuzz, so that exactly the written change is checked.
-"""
+"""Applies a unified diff to texts, strictly: each hunk must fit exactly at its line, without fuzz or offset."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ _MISSING = re.compile(r"\t(1970-01-01|1969-12-31) ")
 
 @dataclass(frozen=True)
 class _Hunk:
-    """One hunk. at: its line in the diff; first: the line of the file where it begins, from 1, or after which it
-    inserts if `old` is empty; old, new: the lines before and after, with their ends."""
+    """One hunk. at: its line in the diff; first: the line of the file, from 1, where it begins, or after which it
+    inserts if `old` is empty; old, new: the lines before and after, with their line ends."""
 
     at: int
     first: int
@@ -43,10 +40,10 @@ class _Change:
 
 
 def apply_diff(diff: str, name: str, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts, by path, with a unified diff applied; a text that it deletes is missing.
+    """Return path -> text after a unified diff, without the texts that it deletes.
 
-    name: the file of the diff, for errors. Paths may have folders before those of the texts, such as `a/`. Raise
-    UsageFault, with the line of the diff, for a malformed diff, a path outside, or a line that does not match.
+    name: the file of the diff, for errors. Paths in the diff may have a prefix, such as `a/`. Raise UsageFault, with
+    the line of the diff, for a malformed diff, a path outside the model, or a line that does not match.
     """
     after = dict(texts)
     changes = list(_DiffReader(diff, name).changes())
@@ -69,12 +66,12 @@ def apply_diff(diff: str, name: str, texts: Mapping[str, str]) -> dict[str, str]
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines with their ends; only a line feed ends one."""
+    """Return the lines with their line ends; only a line feed ends a line."""
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _applied(change: _Change, lines: list[str], path: str, name: str) -> list[str]:
-    """Return the lines of a file after its hunks, which are in order and apart."""
+    """Return the lines of a file after its hunks, which must be in order and must not overlap."""
     changed: list[str] = []
     reached = 0
     for number, hunk in enumerate(change.hunks, start=1):
@@ -104,7 +101,7 @@ def _quoted(line: str) -> str:
 
 
 def _path(change: _Change, texts: Mapping[str, str], place: str) -> str:
-    """Return the path of the changed file among the texts, without the folders that the diff puts before it."""
+    """Return the path of the changed file among the texts, without the prefix of the diff."""
     written = change.new if change.old == NOWHERE else change.old
     parts = written.split("/")
     if written.startswith("/") or "\\" in written or ".." in parts:
@@ -176,7 +173,7 @@ class _DiffReader:
         return _Hunk(at, first, tuple(old), tuple(new))
 
     def _peek(self, further: int = 0) -> str:
-        """Return a line from here on; empty below the last one."""
+        """Return the next line, or one further on; empty after the last one."""
         place = self.next + further
         return self.lines[place] if place < len(self.lines) else ""
 
@@ -185,5 +182,5 @@ class _DiffReader:
 
 
 def _named(line: str) -> str:
-    """Return the path in a line that begins with `---` or `+++`, without a time behind a tab; NOWHERE for no file."""
+    """Return the path in a `---` or `+++` line, without a time after a tab; NOWHERE for no file."""
     return NOWHERE if _MISSING.search(line) else line[4:].split("\t")[0].strip().strip('"')

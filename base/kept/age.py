@@ -10,8 +10,8 @@ from elrcheck.base.roundtrip import Record
 
 
 class KeptOrigin(Record, frozen=True):
-    """The origin of an answer that was not computed now. when: the time at which it was computed, in UTC
-    (ISO 8601). digest: SHA-256 of the question that it answers."""
+    """The origin of a stored answer. when: the time at which it was computed, in UTC (ISO 8601). digest: SHA-256 of
+    the question that it answers."""
 
     when: str
     digest: str

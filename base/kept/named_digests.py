@@ -1,8 +1,4 @@
-"""Digests of what an answer depends on, by name. Every key of the store is put together from them.
-
-`sources` of rooms or folders of the package; `package`, of all of it; `rules`, of everything that decides a
-verdict, without comments; `engine`, of what makes machine code and searches; `values`, of a configuration.
-"""
+"""Digests of what an answer depends on, from which every key of the store is made."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from elrcheck.base.version import __version__
 RULES = ("lang", "model", "invariants")
 """The model, its properties and the language they are written in."""
 ENGINE = ("explorer/kernel", "explorer/search", "explorer/store", "checking/runs", "lang/lowering")
-"""What turns a model into a search."""
+"""The code that turns a model into a search."""
 
 
 @functools.cache
@@ -34,7 +30,7 @@ def sources(*places: str) -> str:
 
 @functools.cache
 def rules() -> str:
-    """Return the digest of all that a verdict depends on, whatever the engine, without comments."""
+    """Return the digest, without comments, of the code that decides a verdict with any engine."""
     digest = hashlib.sha256()
     for room in RULES:
         for name, file in files_of(room):
@@ -64,7 +60,7 @@ def package() -> str:
 
 
 def key(**parts: Any) -> str:
-    """Return the text of a question: its named parts as JSON, sorted, so that two questions have two texts."""
+    """Return the text of a question, its named parts as sorted JSON; different questions have different texts."""
     return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -1,7 +1,7 @@
 """The one line that a run prints about files of the store that it ignored.
 
-A run may have several processes. The first one that prints the line leaves a mark in the folder for temporary
-files, under a name that the processes have from the environment; the others see it and say nothing.
+A run may have several processes. The first one that prints the line creates a mark, a temporary file that all processes
+know by the environment; the others see the mark and stay silent.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from elrcheck.base.caches import variable_set
 from elrcheck.base.printable import printable
 
 MARK = "_ELRCHECK_NOTICE"
-"""The variable of the environment with the path of the mark of this run."""
+"""The environment variable with the path of the mark."""
 
 
 class Notice:
@@ -34,7 +35,7 @@ class Notice:
         self.printed = True
         if _marked_before():
             return
-        with contextlib.suppress(OSError, ValueError):  # a stream that is closed or full ends no run
+        with contextlib.suppress(OSError, ValueError):  # a closed or full stream must not end the run
             sys.stderr.write(
                 f"warning: {printable(str(path))} {why}: it was ignored, and its answer is computed anew. If "
                 "this comes again, remove it, or let ELRCHECK_CACHE_DIR name a folder of your own\n"
@@ -49,24 +50,19 @@ def notice() -> Notice:
 
 @contextlib.contextmanager
 def one_notice() -> Iterator[None]:
-    """Within the block at most one process prints the line."""
+    """Let at most one process print the line within the block."""
     notice.cache_clear()
-    before = os.environ.get(MARK)
     mark = Path(tempfile.gettempdir()) / f"elrcheck-notice-{secrets.token_hex(8)}"
-    os.environ[MARK] = str(mark)
     try:
-        yield
+        with variable_set(MARK, str(mark)):
+            yield
     finally:
         with contextlib.suppress(OSError):
             mark.unlink(missing_ok=True)
-        if before is None:
-            os.environ.pop(MARK, None)
-        else:
-            os.environ[MARK] = before
 
 
 def _marked_before() -> bool:
-    """Return whether another process of the run has printed the line, and mark it as printed."""
+    """Create the mark; return whether another process of the run had created it."""
     mark = os.environ.get(MARK)
     if not mark:
         return False
@@ -75,5 +71,5 @@ def _marked_before() -> bool:
     except FileExistsError:
         return True
     except OSError:
-        return False  # better a line too many than none
+        return False  # better two lines than none
     return False

@@ -1,19 +1,18 @@
-"""The store: everything that elrcheck stores from one run to the next, and can compute again.
+"""The store: answers that elrcheck keeps from one run to the next, and can compute again.
 
-An entry answers a question. The question is its key: a text that names everything the answer depends on
-(`named_digests.py`). A file has the kind of the entry, its key, the time and the answer, behind a checksum:
+An entry answers a question. The question is its key: a text that names everything on which the answer depends
+(`named_digests.py`). A file has the kind of the entry, its key, the time and the answer, after a checksum:
 
     <cache folder>/store-1/<kind>/<SHA-256 of the key>
     elrcheck-kept/1 <SHA-256 of the rest>
     {"key": "..", "kind": "searches", "when": 1763942400}
     the answer: text or bytes as they are, a record in MessagePack
 
-An entry is believed only if no other user can have written it (file and folder belong to this user or to
-root, and no one else may change them), its checksum fits, it answers the very question that is asked, and it
-has the type that is expected. Owner and mode guard against other users, who can compute a checksum too; the
-checksum finds damage, and the key finds files that changed places. Anything else is ignored: the caller
-computes the answer again, and the process reports that once (`Notice`). A folder that is missing or cannot be
-written stores nothing; it never ends a run.
+An entry is believed only if no other user can have written it (file and folder belong to this user or to root, and no
+one else may change them), its checksum fits, it answers the very question that is asked, and it has the expected type.
+Owner and mode guard against other users, who can compute a checksum too; the checksum detects damage, and the key
+detects a renamed file. Anything else is ignored: the caller computes the answer again, and the process reports that
+once (`Notice`). A folder that is missing or cannot be written stores nothing, and never ends a run.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class StoredAnswer(Generic[T]):
-    """A believed answer, and where it comes from."""
+    """An answer that is believed, and its origin."""
 
     value: T
     origin: KeptOrigin
@@ -62,7 +61,7 @@ class StoredAnswer(Generic[T]):
 
 @dataclass(frozen=True)
 class _File:
-    """The contents behind the checksum. body: the encoded answer."""
+    """The contents after the checksum. body: the encoded answer."""
 
     kind: str
     key: str
@@ -104,7 +103,7 @@ class Store(Generic[T]):
         return None if self.fresh else self.peek(key)
 
     def peek(self, key: str) -> StoredAnswer[T] | None:
-        """Like `get`, but also from a fresh store."""
+        """Return the answer to a question, even if the store is fresh; None if none can be believed."""
         path = self.path(key)
         try:
             file = self._believed(path) or self._brought_along(path)
@@ -137,7 +136,7 @@ class Store(Generic[T]):
         return self.folder / sha(key)
 
     def entries(self) -> Iterator[tuple[str, StoredAnswer[T]]]:
-        """Yield every entry that can be believed, with its key."""
+        """Yield the key and the answer of every entry that can be believed."""
         try:
             paths = sorted(self.folder.iterdir())
         except OSError:
@@ -151,7 +150,7 @@ class Store(Generic[T]):
                     yield file.key, self._entry(file, path)
 
     def content(self, path: Path) -> bytes | None:
-        """Return the bytes of a file of this user, in folders of this user; None if there is no file."""
+        """Return the bytes of a file, None if there is none; raise _Unbelieved if another user may have written it."""
         if (folder := self._foreign()) is not None:
             raise _Unbelieved(*folder)
         try:
@@ -177,7 +176,7 @@ class Store(Generic[T]):
             return value
         if isinstance(value, str):
             return value.encode()
-        from msgspec import msgpack  # not at the top: completing a word needs no records
+        from msgspec import msgpack  # not at the top: completion does not need it
 
         return msgpack.encode(value)
 
@@ -206,18 +205,18 @@ class Store(Generic[T]):
             return None
 
     def _foreign(self) -> tuple[Path, str] | None:
-        """Return a folder in which another user can exchange files, and why; None if there is no such folder."""
+        """Return a folder in which another user can replace files, and why; None if there is none."""
         for folder in (self.folder.parent, self.folder):
             try:
                 why = distrust(folder.stat())
             except OSError:
-                return None  # there is nothing to read, and perhaps no way to write
+                return None  # there is nothing to read
             if why is not None:
                 return folder, why
         return None
 
     def write(self, path: Path, data: bytes) -> bool:
-        """Write a file atomically, if the folder is ours and can be written."""
+        """Write a file atomically; return whether the folder is ours and could be written."""
         with contextlib.suppress(OSError, EnvironmentFault):
             self.folder.parent.parent.mkdir(parents=True, exist_ok=True)
             for folder in (self.folder.parent, self.folder):
@@ -236,7 +235,7 @@ class FileStore:
         self.suffix = suffix
 
     def get(self, key: str) -> Path | None:
-        """Return the path of a file of this user with the right checksum, or None."""
+        """Return the path of a file that can be believed and has the right checksum, or None."""
         entry, path = self._sums.get(key), self.path(key)
         if entry is None:
             return None
@@ -252,14 +251,14 @@ class FileStore:
         return path
 
     def put(self, key: str, data: bytes) -> Path | None:
-        """Store a file and return its path, or None if the folder cannot be written."""
+        """Store a file and return its path; None if the folder cannot be written."""
         if not self._sums.write(self.path(key), data):
             return None
         self._sums.put(key, hashlib.sha256(data).hexdigest())
         return self.path(key)
 
     def place(self, key: str, data: bytes) -> Path:
-        """Store a file and return its path; a file that cannot be stored lasts as long as this process."""
+        """Store a file and return its path; if that fails, the path of a file that lasts as long as this process."""
         path = self.put(key, data)
         if path is None:
             folder = tempfile.mkdtemp(prefix="elrcheck-unkept-")
@@ -277,7 +276,7 @@ class FileStore:
                 old.unlink(missing_ok=True)
 
     def path(self, key: str) -> Path:
-        """Return the path that the file of a key has."""
+        """Return the path of the file of a key."""
         return self._sums.path(key).with_suffix(self.suffix)
 
 
@@ -303,7 +302,7 @@ def _parsed(data: bytes, path: Path) -> _File:
 
 
 def distrust(status: os.stat_result) -> str | None:
-    """Return how another user could have written a file or a folder; None if that is impossible."""
+    """Return why another user could have written a file or a folder; None if that is impossible."""
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile
         return None
     if status.st_uid not in (os.geteuid(), 0):

@@ -17,8 +17,8 @@ A = TypeVar("A", bound=Record)
 class Journal(Generic[K, A]):
     """The answers in a file of JSON lines. If two have the same key, the later one counts.
 
-    A line is written in one call and flushed to disk, so a killed process leaves at most an incomplete last
-    line. key: returns the key of an answer; raises ValueError if it is not one of this run.
+    A line is written in one call and flushed to disk, so a killed process leaves at most an incomplete last line.
+    key: returns the key of an answer, or raises ValueError if the answer does not belong to this run.
     """
 
     def __init__(self, file: Path, kind: type[A], key: Callable[[A], K]) -> None:
@@ -30,8 +30,8 @@ class Journal(Generic[K, A]):
     def read(self, head: str | None = None) -> None:
         """Read the answers of an earlier run, if there was one; remove an incomplete last line.
 
-        head: the expected first line, which says what the answers belong to. Raises UsageFault if it differs, or
-        for a line that is not an answer.
+        head: the expected first line, which identifies the run. Raises UsageFault if it differs, or for a line that is
+        not an answer.
         """
         if not self.file.exists():
             if head is not None:

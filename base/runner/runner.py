@@ -1,4 +1,4 @@
-"""Independent tasks, such as searches and proof obligations, in processes of this machine or another crew's."""
+"""Runs independent tasks, such as searches and proof obligations, in a crew: processes, this process, or Spark."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ R_co = TypeVar("R_co", covariant=True)
 Tell: TypeAlias = Callable[[Any], None]
 """Sends news of a running task to the process that waits for its answer."""
 TICK = 0.2
-"""Seconds between progress reports, and at most until a run notices that it is interrupted."""
+"""Seconds between progress reports, and between checks for an interrupt."""
 NEWS, ANSWER, FAULT, DEATH = "news", "answer", "fault", "death"
 
 
 class TaskCrew(Protocol[T_co, R_co]):
-    """Whoever runs tasks: processes, this process, a Spark cluster."""
+    """Runs tasks: processes, this process, or a Spark cluster."""
 
     def busy(self) -> bool:
         """Return whether tasks wait or run."""
 
     def wait(self, seconds: float) -> Sequence[R_co]:
-        """Start what can be started; wait for at most this long, and return the answers that have arrived."""
+        """Start waiting tasks, wait for at most this long, and return the answers that have arrived."""
 
     def running(self) -> Sequence[tuple[T_co, Any]]:
-        """Return the tasks that run, each with its latest news, which is None at first."""
+        """Return the running tasks, each with its latest news, which is None at first."""
 
     def end(self) -> None:
-        """Stop all running tasks at once; does nothing if all have finished."""
+        """Stop all running tasks at once."""
 
 
 def never() -> bool:
-    """Nothing interrupts the run."""
+    """Return False: the run is never interrupted."""
     return False
 
 
@@ -74,10 +74,10 @@ def each(
     in_order: bool = True,
     interrupted: Callable[[], bool] = never,
 ) -> Generator[R, None, None]:
-    """Yield the results in the order of the tasks, or as they arrive; one worker means this process.
+    """Yield the results of a function in the order of the tasks, or as they arrive; one worker means this process.
 
-    `function` must be a module-level function, and tasks and results must be picklable. Its exceptions are
-    raised here. Raises EnvironmentFault if a process dies.
+    `function` must be a module-level function, and tasks and results picklable. Exceptions of the function are raised
+    here, and EnvironmentFault if a process dies.
     """
     if workers <= 1:
         yield from run_tasks(InProcess(function, tasks), interrupted=interrupted)
@@ -130,15 +130,13 @@ def _first(waiting: Sequence[T], last: T | None, elsewhere: Sequence[T]) -> int:
 
 
 class Processes(Generic[T, R]):
-    """Runs tasks in processes, each one task after the other.
+    """Runs tasks in processes, each one task after the other; a new process replaces one that dies.
 
-    A process that dies loses only its own task, and a new process replaces it.
-
-    function: called as `function(task, tell)` in a process. It is sent there once, so that its state belongs to
-    the process. Tasks, news and answers must be picklable.
-    lost: makes the answer for a task whose process died, from the words that say how it ended.
-    choose: the position of the task that a process gets, among those that wait, given its last one and those
-    that run in other processes.
+    function: called as `function(task, tell)` in a process, to which it is sent once, so that its state belongs to the
+    process. Tasks, news and answers must be picklable.
+    lost: returns the answer for a task whose process died, given how it ended.
+    choose: returns the position of the next task of a process, given the waiting tasks, its last one, and those that
+    run in other processes.
     """
 
     def __init__(
@@ -197,14 +195,14 @@ class Processes(Generic[T, R]):
         self._members.clear()
 
     def _next(self, member: _TaskProcess[T] | None) -> T:
-        """Take the task that a process, or a new one, works on next."""
+        """Remove and return the next task of a process; None: of a new process."""
         last = None if member is None else member.task
         elsewhere = [other.task for other in self._members if other is not member]
         return self._waiting.pop(self._choose(self._waiting, last, elsewhere))
 
 
 class _TaskProcess(Generic[T]):
-    """A process, which always has a task, and the latest news of it."""
+    """A process with its current task, and the latest news of it."""
 
     def __init__(self, function: Callable[[T, Tell], object], task: T) -> None:
         self.worker = WorkerProcess(_serve, function)
@@ -249,7 +247,7 @@ def _serve(pipe: connection.Connection, function: Callable[[Any, Tell], object])
 
 
 def _pickled_fault(fault: Exception) -> bytes:
-    """Return the message with a task's exception; a RuntimeError stands for one that cannot be pickled."""
+    """Return the message with a task's exception, or with a RuntimeError if it cannot be pickled."""
     try:
         message = pickle.dumps((FAULT, fault))
         pickle.loads(message)

@@ -1,7 +1,7 @@
-"""One process that works for this one, and the rule for signals that all such processes follow.
+"""A worker process, and how all of them treat signals.
 
-A worker has its own process group and ignores SIGINT, so Ctrl-C reaches only the parent, which decides what ends.
-A worker ends when its pipe is closed, and when its parent ends, even if the parent is killed.
+A worker has its own process group and ignores SIGINT, so Ctrl-C reaches only the parent, which decides what ends. It
+ends when its pipe is closed, and when its parent ends, even if the parent is killed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 from elrcheck.base.runner.processors import processors
 
 GRACE = 2.0
-"""Seconds a process has to stop before it is killed."""
+"""Seconds that a process has to stop before it is killed."""
 
 
 def useful_workers(requested: int | None, tasks: int) -> int:
-    """Return the number requested, or that of processors; never more than there are tasks."""
+    """Return the number requested, by default that of processors; never more than there are tasks."""
     return max(1, min(requested or processors(), tasks))
 
 
@@ -42,7 +42,7 @@ class WorkerProcess:
         theirs.close()
 
     def fate(self) -> str:
-        """Wait until the process has ended, and return in words how."""
+        """Wait until the process has ended, and return how, in words."""
         self.process.join(GRACE)
         code = self.process.exitcode
         if code is None or code >= 0:

@@ -1,18 +1,10 @@
-"""Strict configuration: TOML files, scope files and ``key=value`` overrides.
+"""The configuration of a model: scope files and ``--set key=value`` overrides.
 
-All three sources are read with the same strictness.  An unknown key, a value of the wrong type or a
-value outside its choices raises a `UsageFault` that names the file and the line; nothing is ever
-ignored.
+An unknown key or a value that does not fit raises a `UsageFault` that names the file and the line. A *scope* is a named
+set of sizes and budgets, one TOML file; tables in it only group keys.
 
-* A *settings file* holds defaults for command line options: ``elrcheck.toml``, or the table
-  ``[tool.elrcheck]`` of ``pyproject.toml``.  Exactly one is used; parent folders are not searched.
-  (`elrcheck.console.settings` turns it into defaults.)
-* A *scope* is a named set of sizes and budgets, one TOML file.  Tables in it only group keys.
-* An *override* is one ``--set key=value``.
-
-A scope or an override may set any field of the model's frozen `Config` dataclass, so this module
-knows no knob by name.  A field is a bool, a natural number or an Enum; enum members are written by
-name, in upper or lower case.
+A scope or an override may set any field of the model's frozen `Config` dataclass, so this module knows no knob by name.
+A field is a bool, a natural number or an Enum; enum members are written by name, in upper or lower case.
 """
 
 from __future__ import annotations
@@ -43,7 +35,7 @@ _BIG_INTEGER = 2**63
 
 
 def config_fields(config_cls: type[Any]) -> dict[str, type]:
-    """Map each field of a frozen configuration dataclass to its type: bool, int or an Enum class."""
+    """Return field -> type of a frozen configuration dataclass: bool, int or an Enum class."""
     kinds: dict[str, type] = _typed(config_cls)  # type: ignore[arg-type]
     return dict(kinds)
 
@@ -64,7 +56,7 @@ def _typed(config_cls: type[Any]) -> dict[str, type]:
 
 
 def allowed_values(kind: type) -> str:
-    """Describe the values a field of this kind accepts, for an error message."""
+    """Return the values that a field of this kind accepts, in words."""
     if kind is bool:
         return "true or false"
     if issubclass(kind, Enum):
@@ -73,7 +65,7 @@ def allowed_values(kind: type) -> str:
 
 
 def check_value(kind: type, value: object) -> Any:
-    """Convert a TOML value to a field's type; raise ValueError when it does not fit."""
+    """Return a TOML value in a field's type; raise ValueError if it does not fit."""
     if kind is bool and isinstance(value, bool):
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _BIG_INTEGER:
@@ -86,7 +78,7 @@ def check_value(kind: type, value: object) -> Any:
 
 
 def config_value(kind: type, node: Node) -> Any:
-    """Convert a node of a document to a field's type; an error names its place."""
+    """Return the value of a node in a field's type; raise UsageFault, with its place, if it does not fit."""
     try:
         return check_value(kind, node.value)
     except ValueError as fault:
@@ -94,7 +86,7 @@ def config_value(kind: type, node: Node) -> Any:
 
 
 def parse_value(kind: type, text: str) -> Any:
-    """Convert a value written on the command line to a field's type."""
+    """Return a value of the command line in a field's type; raise ValueError if it does not fit."""
     word = text.strip()
     if kind is bool and word.lower() in _TRUE | _FALSE:
         return word.lower() in _TRUE
@@ -145,7 +137,7 @@ def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str |
 
 
 def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> NamedScope:
-    """Load the scope a user asked for: a file if `text` looks like a path, else a packaged scope."""
+    """Return the scope that a user named: a file if `text` looks like a path, else a packaged scope."""
     if text.endswith(".toml") or "/" in text or os.sep in text:
         return load_scope(Path(text), fields)
     if text in scope_names(packaged):
@@ -172,7 +164,7 @@ KAFKA_NAMES: Mapping[str, str] = {
     "unclean.recovery.strategy": "unclean_recovery_strategy",
     "eligible.leader.replicas.version": "elr_enabled",
 }
-"""Kafka's names of what `--set` sets: topic settings, and the feature of the ELR (true for 1)."""
+"""Kafka's name -> field of Config: topic settings, and the feature of the ELR (true for 1)."""
 SIZES_HELP = "set `broker_count`, of which `spare_brokers` hold no replica at the start"
 
 
@@ -190,7 +182,7 @@ def setting_text(value: object) -> str:
 
 
 def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, Any]:
-    """Parse ``["min_isr=2", "elr=true"]`` into typed values of Config fields; the last of equal keys wins."""
+    """Return the Config fields of ``["min_isr=2", "elr=true"]`` with their values; the last of equal keys wins."""
     fields = config_fields(config_cls)
     values: dict[str, Any] = {}
     for pair in pairs:
@@ -210,9 +202,9 @@ def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, An
 
 
 def build_config(config_cls: type[C], *layers: Mapping[str, Any]) -> C:
-    """Build a Config from layers of field values; later layers win, other fields keep their defaults.
+    """Return a Config from layers of field values; later layers win, other fields keep their defaults.
 
-    Raise UsageFault when the class's own checks reject the values or a required field is missing.
+    Raise UsageFault if the class rejects the values, or if a required field is missing.
     """
     merged: dict[str, Any] = {}
     for layer in layers:

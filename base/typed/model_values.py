@@ -12,7 +12,7 @@ from elrcheck.lang.types import Ty, optional_fields
 
 
 class JsonValues:
-    """Reads values from JSON as most notations write them; a notation overrides what it writes in another way."""
+    """Reads values from JSON in the usual notation; other notations override methods."""
 
     def decode(self, ty: Ty, node: Node) -> Any:
         """Return the value of this type; raise UsageFault if the JSON does not fit."""
@@ -51,7 +51,7 @@ class JsonValues:
         return ty.cls[name]
 
     def distinct(self, ty: Ty, node: Node) -> frozenset[Any]:
-        """Return a set, each member of which is listed once."""
+        """Return a set; fail if a member is listed twice."""
         members = [self.decode(ty.elem, part) for part in self.listed(node)]
         if len(set(members)) < len(members):
             node.fail("a member of the set is listed twice")
@@ -69,7 +69,7 @@ class JsonValues:
         return node.items()
 
     def listed(self, node: Node) -> list[Node]:
-        """Return the members of a set as they are listed."""
+        """Return the members of a set."""
         return node.items()
 
     def optional(self, ty: Ty, node: Node) -> Any:
@@ -83,7 +83,7 @@ class JsonValues:
         return self.sequence(ty, node)
 
     def map(self, ty: Ty, node: Node) -> Map[Any, Any]:
-        """Return a map, which is written as pairs of a key and its value."""
+        """Return a map from a list of pairs of a key and its value."""
         values: dict[Any, Any] = {}
         for pair in self.entries(node):
             if len(pair.items()) != 2:
@@ -96,11 +96,11 @@ class JsonValues:
         return Map({key: values[key] for key in in_order(values)})
 
     def entries(self, node: Node) -> list[Node]:
-        """Return the pairs of a map as they are listed."""
+        """Return the pairs of a map."""
         return node.items()
 
     def record(self, ty: Ty, node: Node) -> Any:
-        """Return a record or a state; a field that the model got after the value was stored has its default."""
+        """Return a record or a state; a field that the model gained after the value was stored has its default."""
         optional = optional_fields(ty.cls)
         node.object([name for name in ty.fields if name not in optional], optional)
         named = {name: part for name, part in ty.fields.items() if name in node}

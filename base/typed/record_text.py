@@ -18,7 +18,7 @@ _WIDTH = 100
 
 
 def table_text(path: str, record: Any, joint: str = "_") -> Iterator[str]:
-    """Yield the lines of a dataclass: header, values, then the tables in it. joint: what joins words of a key."""
+    """Yield the lines of a dataclass: header, values, then the tables in it. joint: the character between words."""
     yield f"[{path}]"
     tables: dict[str, Any] = {}
     for key, value in _entries(record, type(record), joint):
@@ -47,7 +47,7 @@ def text_value(value: str) -> str:
 
 
 def _entries(record: Any, kind: Any, joint: str) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of a record with their values, without those that have their default, or None."""
+    """Yield the keys and values of a record, except None and default values."""
     for part in fields_of(kind, joint):
         value = record[part.name] if isinstance(record, Mapping) else getattr(record, part.name)
         if part.inside is not None:

@@ -1,4 +1,4 @@
-"""Reads a dataclass from a table of a document: its fields, types and defaults say what the table may hold.
+"""Reads a dataclass from a table of a document; fields, types and defaults determine what the table may hold.
 
     @dataclass(frozen=True)
     class Control:
@@ -8,12 +8,11 @@
 
     control = read_record(node, Control)
 
-A field without a default is a required key. A key that is not a field is a fault, with a suggestion.
-A type may be str, bool, int, a Literal of texts, an Enum (by name), another dataclass, a tuple of any length,
-a Mapping from names, or one of these or None. `Annotated` adds what a type cannot say: `NodeReader`, how a
-value is read; `KeyName`, under which name; `From` and `SameTable`, that the field has no key of its own. A record
-that must be checked as a whole has a method `checked(node)`, called after the fields have been read; it returns
-the record to use.
+A field without a default is a required key; an unknown key is a fault. A type may be str, bool, int, a Literal of
+texts, an Enum (by name), another dataclass, a tuple of any length, a Mapping from names, or one of these or None.
+`Annotated` adds what a type cannot express: `NodeReader`, how a value is read; `KeyName`, under which name; `From` and
+`SameTable`, that the field has no key of its own. If a record has a method `checked(node)`, it is called after the
+fields have been read, and returns the record to use.
 """
 
 from __future__ import annotations
@@ -58,16 +57,16 @@ class From(enum.Enum):
 
 @dataclass(frozen=True)
 class SameTable:
-    """In `Annotated`: a record whose keys stand in the same table."""
+    """In `Annotated`: a record whose keys are in the same table."""
 
     record: type[Any]
 
 
 @dataclass(frozen=True)
 class RecordField:
-    """The notation of a field in a file. kind: its type, with notes; inside: the record in the same table.
+    """The notation of a field in a file. kind: its type, with annotations; inside: the record in the same table.
 
-    default: `dataclasses.MISSING` if it has none, or has a factory.
+    default: `dataclasses.MISSING` if it has none, or a factory.
     """
 
     name: str
@@ -80,7 +79,7 @@ class RecordField:
 
     @functools.cached_property
     def read(self) -> ReadValue:
-        """The reader of its value; looked up when it is first needed, since some fields are in no table."""
+        """The reader of its value; looked up at first use, since some fields are in no table."""
         return _reader(self.kind)
 
 
@@ -88,24 +87,24 @@ class RecordField:
 
 
 def stripped(node: Node) -> str:
-    """Return a text without the blanks around it."""
+    """Return a text without blanks around it."""
     return node.text().strip()
 
 
 def prose(node: Node) -> str:
-    """Return a text that is not empty, without the blanks around it."""
+    """Return a text without blanks around it; fail if it is empty."""
     return stripped(node) or node.bad("expected a text, not an empty one")
 
 
 def text_or_texts(node: Node) -> tuple[str, ...]:
-    """Read one text, or a list of texts."""
+    """Return the texts of a text or a list of texts."""
     if not isinstance(node.value, str | list):
         node.expected("a text or a list of texts")
     return (node.text(),) if isinstance(node.value, str) else node.texts()
 
 
 def matching(form: str, what: str) -> NodeReader:
-    """Return a reader of texts that a regular expression matches as a whole. what: its name in a message."""
+    """Return a reader of texts that match a regular expression as a whole. what: their name in a message."""
     pattern = re.compile(form)
 
     def read(node: Node) -> str:
@@ -131,8 +130,8 @@ def read_record(
 ) -> R:
     """Return the record of a table; a UsageFault names the line and the key of a mistake.
 
-    preset: fields that do not come from the table, which then may not hold them. tag: the key of the field
-    that comes from `From.TAG`. others: keys of the table that are read elsewhere.
+    preset: values of fields that the table may not hold. tag: the key of the field with `From.TAG`. others: keys of the
+    table that are read elsewhere.
     """
     fixed, record_kind = preset or {}, cast(Any, kind)
     plan = _plan(record_kind, node.source.joint, tag, frozenset(fixed))
@@ -143,9 +142,9 @@ def read_record(
 
 @dataclass(frozen=True)
 class _Plan:
-    """How to read the table of a record. inside: the plans of the records whose keys stand in the same table.
+    """How to read the table of a record. inside: the plans of the records whose keys are in the same table.
 
-    required, keys: that the table has to hold, and may hold. by_key: the fields that have a key of their own.
+    required, keys: the keys that the table must hold, and may hold. by_key: the fields that have a key of their own.
     """
 
     kind: Any
@@ -196,7 +195,7 @@ def _filled(node: Node, plan: _Plan, preset: Mapping[str, Any]) -> Any:
 
 @functools.cache
 def fields_of(kind: Any, joint: str) -> tuple[RecordField, ...]:
-    """Return the fields of a dataclass with their notes. joint: what joins the words of a key."""
+    """Return the fields of a dataclass and their notation. joint: the character between the words of a key."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(_field(part, hints[part.name], joint) for part in dataclasses.fields(kind))
 
@@ -222,13 +221,13 @@ def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> RecordField:
 
 
 def read_value(node: Node, hint: Any) -> Any:
-    """Return a value of a type; a UsageFault says what was expected."""
+    """Return the value of a node in a type; a UsageFault says what was expected."""
     return _reader(hint)(node)
 
 
 @functools.cache
 def _reader(hint: Any) -> ReadValue:
-    """Return the reader for values of a type; raise TypeError, a bug in the caller, for a type without one."""
+    """Return the reader for values of a type; raise TypeError if there is none."""
     parts = get_args(hint)
     match get_origin(hint):
         case None:
@@ -260,7 +259,7 @@ def _reader_of_class(kind: Any) -> ReadValue:
 
 
 def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
-    """Return the reader of a list of any length; the types of this project have no others."""
+    """Return the reader of a list of any length."""
     if len(parts) != 2 or parts[1] is not Ellipsis:
         raise TypeError(f"no reader for a tuple of {parts}")
     tables = dataclasses.is_dataclass(parts[0])
