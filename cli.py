@@ -1,8 +1,7 @@
 """The command line: the group of verbs, and the options of all verbs, before a verb or after it.
 
-The verbs are in `console/verbs/*_verbs.py` and compute nothing: each calls `commands/`, and does its heavy imports
-inside its own function so that `elrcheck --help` stays fast. A verb returns its exit code;
-`console/shell.py` does the rest.
+The verbs are in `console/verbs/*_verbs.py` and compute nothing: each calls the room that does the work, with heavy
+imports inside its function so that `elrcheck --help` stays fast, and returns an exit code.
 """
 
 from __future__ import annotations

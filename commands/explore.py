@@ -1,7 +1,7 @@
 """`elrcheck explore`: describe a scope, and write its state graph if it is small.
 
-Sizes, actions and values come from the search of `check`. Out-degrees are counted by expanding every state
-once more, and `components.py` computes the strongly connected components.
+Sizes, actions and values come from the search of `check`; out-degrees from expanding every state once more; strongly
+connected components from `components.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from elrcheck.results.drawn_graph import SmallGraph
 
 GRAPH_STATES = 500_000
-"""Beyond this many states no graph is built, so there are no strongly connected components."""
+"""Number of states beyond which no graph is built, so that there are no strongly connected components."""
 FORMATS: Mapping[str, GraphFormat] = {
     ".graphml": "graphml",
     ".xml": "graphml",
@@ -67,7 +67,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     subject = SearchSubject(model, selected.config, judged, expected=selected.before.states)
     ended = run_search(subject, _search_request(request, form), progress)
     outcome, search = ended.outcome(), ended.search
-    assert isinstance(search, Search), "the local engine was asked for"
+    assert isinstance(search, Search), "the local engine was requested"
     if form is not None:
         _reject_large(_most(request, form), form, outcome)
     started = time.perf_counter()
@@ -88,9 +88,9 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     written = None
     if form is not None and graph is not None and request.graph is not None:
         progress.stage("writing the graph")
-        written = _write(graph, ended, marks, request.graph, form, drawn)
-    report = _report(selected, outcome, degrees, components, written, [fn.name for fn in model.actions])
-    return structs.replace(report, small_graph=drawn)
+        written = _write(graph, search, ended, marks, request.graph, form, drawn)
+    report = _report(selected, outcome, degrees, [fn.name for fn in model.actions])
+    return structs.replace(report, components=components, graph=written, small_graph=drawn)
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
@@ -105,7 +105,7 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
 
 
 def _format(request: ExploreRequest) -> GraphFormat | None:
-    """Return the format of the graph: the one asked for, or the one the file is named after."""
+    """Return the format of the graph: --graph-format, else by the extension of the file; None without a graph."""
     path, named = request.graph, request.graph_format
     if path is None:
         if named is not None:
@@ -131,7 +131,7 @@ def _most(request: ExploreRequest, form: str | None) -> int:
 
 
 def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
-    """Return the search request; with a graph it stops as soon as the graph would be too large."""
+    """Return the search request, which stops as soon as the graph would be too large."""
     limits = request.limits
     if request.graph is not None:
         most = _most(request, form) + 1
@@ -163,7 +163,7 @@ def _reject_large(most: int, form: str, outcome: SearchOutcome) -> None:
 
 
 def _degrees(search: Search, levels: int, workers: int) -> npt.NDArray[np.int64]:
-    """Out-degree histogram: the number of states with 0, 1, .. steps within the budgets."""
+    """Return the number of states with 0, 1, .. steps within the budgets."""
 
     def batches() -> Iterator[npt.NDArray[np.uint64]]:
         for level in range(levels):
@@ -189,14 +189,18 @@ def _components(graph: Graph) -> ComponentsReport:
 
 
 def _write(
-    graph: Graph, ended: FinishedSearch, marks: Sequence[Fn], path: Path, form: GraphFormat, drawn: SmallGraph | None
+    graph: Graph,
+    search: Search,
+    ended: FinishedSearch,
+    marks: Sequence[Fn],
+    path: Path,
+    form: GraphFormat,
+    drawn: SmallGraph | None,
 ) -> GraphReport:
     from elrcheck.base.atomic import write_file
     from elrcheck.explorer.graph.networkx_graph import compiled_marks, rendered, state_graph
     from elrcheck.report.html.svg import to_svg
 
-    search = ended.search
-    assert isinstance(search, Search), "the local engine was asked for"
     exported = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
     write_file(path, rendered(exported, form) if drawn is None or form != "svg" else to_svg(drawn))
     return GraphReport(
@@ -210,12 +214,7 @@ def _write(
 
 
 def _report(
-    selected: Selected,
-    outcome: SearchOutcome,
-    degrees: npt.NDArray[Any],
-    components: ComponentsReport | None,
-    graph: GraphReport | None,
-    actions: Sequence[str],
+    selected: Selected, outcome: SearchOutcome, degrees: npt.NDArray[Any], actions: Sequence[str]
 ) -> ExploreReport:
     steps = int((degrees * np.arange(len(degrees))).sum())
     space = SpaceReport(
@@ -249,9 +248,8 @@ def _report(
             for name in actions
         ),
         variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
-        components=components,
+        components=None,
         components_limit=GRAPH_STATES,
-        graph=graph,
         model=selected.model,
         patch=selected.patch,
     )

@@ -29,7 +29,7 @@ def export_spec(selection: Selection, out: Path, symmetry: bool = False, whole: 
 
 
 def export_trace(path: Path | None, repro: str | None, selection: Selection, form: str, out: Path) -> tuple[Path, ...]:
-    """Write a trace in another notation, and return the paths written, the one to start TLC on first."""
+    """Write a trace in another notation, and return the paths written; for TLA+, the module for TLC comes first."""
     if path is not None:
         return export_loaded(load_trace(path, selection), form, out)
     followed = of_repro(repro or "", selection)

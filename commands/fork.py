@@ -1,4 +1,4 @@
-"""`elrcheck model fork`: copy Kafka's model, or another, into a folder in which the user changes it."""
+"""`elrcheck model fork`: copy Kafka's model, or another, into a folder, to change it there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ README = "README.md"
 def write_fork(folder: Path, model: Path | None, patch: Path | None = None) -> tuple[Path, ...]:
     """Write the files of a model into a folder, and return their paths. model, patch: see `Selection`.
 
-    Kafka's partition has a README that says how to change it. Raise UsageFault if anything is in the folder.
+    Kafka's partition comes with a README about changing it. Raise UsageFault if the folder is not empty.
     """
     texts = declared(Selection(model=model, patch=patch).source).source_texts()
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):

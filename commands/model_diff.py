@@ -23,13 +23,13 @@ from elrcheck.results.trace_reports import ModelDiffReport, ModelSide, OneSidedG
 from elrcheck.results.trace_view import Change
 
 DEFAULT_NAME = "kafka"
-"""The word for the model of a command that names none."""
+"""The word for the default model."""
 DIFFS = (".diff", ".patch")
 ABSENT = "absent"
 
 
 def run_model_diff(request: ModelDiffRequest, progress: Progress) -> ModelDiffReport:
-    """Search both models and compare them; inconclusive if a limit ends a search before a difference shows."""
+    """Return the comparison of two searched models; inconclusive if a limit ended a search before a difference."""
     selections = [side_of(word, request.selection) for word in (request.a, request.b)]
     selected = [resolve(selection) for selection in selections]
     checks = []
@@ -59,9 +59,9 @@ def run_model_diff(request: ModelDiffRequest, progress: Progress) -> ModelDiffRe
 
 
 def side_of(word: str, base: Selection) -> Selection:
-    """Return the selection that a word names: MODEL, MODEL@VARIANT or VARIANT; the rest is that of the base.
+    """Return the selection of a word: MODEL, MODEL@VARIANT or VARIANT; the base has the rest.
 
-    MODEL is a file, a folder, a diff of the base's model, or `kafka`. Raise UsageFault for a file that is missing.
+    MODEL is a file, a folder, a diff of the base's model, or `kafka`. Raise UsageFault for a missing file.
     """
     model, at, variant = word.rpartition("@")
     if Path(word).exists() or not at:
@@ -139,7 +139,7 @@ def _guards(selected: list[Selected]) -> Iterator[OneSidedGuard]:
 def _traces(
     request: ModelDiffRequest, selected: list[Selected], progress: Progress
 ) -> tuple[tuple[RefusedTrace, ...], str | None]:
-    """Return the shortest trace of each that the other refuses, and the limit that ended the search."""
+    """Return for each model the shortest trace that the other refuses, and the limit that ended the search."""
     progress.stage("comparing the programs")
     models = [(each.declared.checked(), each.config) for each in selected]
     programs = [lower(model, config, ()).program for model, config in models]

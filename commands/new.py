@@ -1,4 +1,4 @@
-"""`elrcheck new`: write a small model of a protocol, with a test, as a start for the user's own."""
+"""`elrcheck new`: write a small model of a protocol and a test, to start from."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`elrcheck runs coverage`: the combined coverage of several runs.
 
-`check` stores its report in the run folder, if it has one; any report written with `-o FILE.json` counts too.
-Runs of different variants and scopes are merged: the question is what no run covered.
+A report is in the run folder of `check`, or in a file of `-o FILE.json`. Runs of different variants and scopes are
+merged: the question is what no run covered.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"
 
 
 def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
-    """Read the reports of these files and run folders.
+    """Return the combined coverage of the reports in these files and run folders.
 
-    Raises UsageFault if a file is not a report, and NothingChecked if no run has stored one.
+    Raises UsageFault if a file is not a report, NothingChecked without any path.
     """
     reports = [_read(_report_of(path)) for path in paths]
     if not reports:
@@ -43,7 +43,7 @@ def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
 
 
 def stored_reports(folder: Path) -> tuple[Path, ...]:
-    """Return the run folders inside a folder that contain a report."""
+    """Return the run folders with a report inside a folder."""
     if not folder.is_dir():
         return ()
     return tuple(place for place in sorted(folder.iterdir()) if (place / REPORT).is_file())
@@ -75,7 +75,7 @@ def _run(report: Node) -> CoveredRun:
 
 
 def _rows(reports: Sequence[Node], key: str, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one list of every report, as the values of these fields."""
+    """Yield the values of these fields for each row of one list, of every report."""
     for report in reports:
         for row in report.get(key, []).items():
             row.object(fields, None)

@@ -1,7 +1,7 @@
 """Lists the runs in a folder with their status and size, and removes them.
 
-A run is running (another process works in its folder), finished (it left only traces and a report), resumable
-(a manifest records its progress), or unfinished (level files without a manifest: it was killed before its
+A run is running (another process holds the lock of its folder), finished (only traces and a report are left),
+resumable (a manifest records its progress), or unfinished (level files without a manifest: it was killed before its
 first checkpoint, or still runs on a file system without locks).
 """
 
@@ -26,9 +26,9 @@ RunKind: TypeAlias = Literal["running", "finished", "resumable", "unfinished", "
 class StoredRun(Record, frozen=True):
     """One run. variant, scope: None if no file of the run names them.
 
-    violated, reached: properties and witnesses with a stored trace. states, depth: distinct states and last
-    level of a resumable run. age: seconds since the last write; storage: location of the level files if
-    outside the folder; trouble: what cannot be read; foreign: a file that elrcheck did not write.
+    violated, reached: properties and witnesses with a stored trace. states, depth: distinct states and last level of a
+    resumable run. age: seconds since the last write. storage: location of the level files outside the folder. trouble:
+    why it is damaged. foreign: a file that elrcheck did not write.
     """
 
     path: str
@@ -47,10 +47,7 @@ class StoredRun(Record, frozen=True):
 
 
 def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
-    """Return every run in the folder, by name; empty if the folder does not exist. now: seconds, as from `time`.
-
-    A subfolder without any file of a run does not count.
-    """
+    """Return every run in the folder, by name; empty if the folder does not exist. now: seconds since 1970."""
     if not folder.is_dir():
         return ()
     places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.is_symlink())
@@ -71,7 +68,7 @@ def newest_resumable(folder: Path) -> Path:
 
 
 def removable(run: StoredRun, older_than: float, every: bool) -> bool:
-    """True if `runs clean` removes the run; every: also remove resumable and unfinished runs."""
+    """Return whether `runs clean` removes the run. older_than: seconds; every: also resumable and unfinished runs."""
     if run.foreign is not None or run.kind == "running":
         return False
     return run.age >= older_than and (every or run.kind == "finished")
@@ -154,7 +151,7 @@ def _foreign(place: Path, files: Sequence[Path]) -> str | None:
 
 
 def _ours(inside: Path) -> bool:
-    """True if a run writes a file of this name at this place."""
+    """Return whether a run writes a file of this name at this place."""
     name = inside.name
     if name.startswith(".") and name.endswith(".tmp"):
         return True

@@ -1,7 +1,7 @@
 """`elrcheck simulate`: random walks through a scope that may be too large to exhaust.
 
-The walks are native (`walk.py`). A violating walk is repeated from its seed and number, then replayed in
-plain Python (`replay.py`) and stored like every other trace.
+The walks run in native code (`walk.py`). A violating walk is repeated from its seed and number, replayed in plain
+Python (`replay.py`), and stored as a trace.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WALKS = 100_000
 
 
 def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationReport:
-    """Walk and report; raise UsageFault for unknown names."""
+    """Return the report of the walks; raise UsageFault for unknown names and for liveness properties."""
     selected = resolve(request.selection)
     model = selected.declared.whole()
     chosen = select_properties(model, request.properties)
@@ -63,11 +63,11 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         progress=progress.tell,
     )
     hits = result.first
-    findings = {
-        fn.ident: replay_finding(model, selected.config, fn, _states(lowered, walks, hits[number]))
-        for number, fn in enumerate(chosen)
-        if number in hits and fn.kind == "always"
-    }
+    findings: dict[str, Replayed] = {}
+    for number, fn in enumerate(chosen):
+        if number in hits and fn.kind == "always":
+            rows = hits[number].trace or walks.replayed(hits[number].walk, hits[number].step)
+            findings[fn.ident] = replay_finding(model, selected.config, fn, list(map(lowered.decode, rows)))
     word = "guided" if request.guided else "simulate"
     folder = request.run_dir or (run_folder(selected, word, seed, request.depth) if findings else None)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
@@ -94,7 +94,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
 
 
 def _stopped_by(request: SimulateRequest, result: WalkResult) -> str | None:
-    """Return the limit that ended the walks, in the user's terms, though compiling used part of the time budget."""
+    """Return the limit that ended the walks, as the option; compiling may have used part of the time budget."""
     if result.reason is not None and result.reason.startswith("--time-budget"):
         return f"--time-budget {request.time_budget:g}s"
     return result.reason
@@ -119,11 +119,6 @@ def _report(lowered: Lowered, request: SimulateRequest, result: WalkResult) -> W
         guided=request.guided,
         cells=result.cells,
     )
-
-
-def _states(lowered: Lowered, walks: Walks, hit: FirstHit) -> list[Any]:
-    """Return the states up to a hit; repeats a random walk to get them."""
-    return [lowered.decode(row) for row in hit.trace or walks.replayed(hit.walk, hit.step)]
 
 
 def _property(fn: Fn, place: FirstHit | None, finding: Replayed | None, stored: str | None) -> SeenProperty:

@@ -30,7 +30,10 @@ VERDICTS: dict[str, TlcVerdict] = {
 
 
 def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
-    """Confirm traces or compare counts; raise EnvironmentFault without Java or tla2tools.jar."""
+    """Return TLC's verdict on traces, or the comparison of counts.
+
+    Raises EnvironmentFault without Java or tla2tools.jar.
+    """
     if request.count:
         return _count(request, tlc.find_tools(request.jar), progress)
     if request.symmetry:
@@ -45,7 +48,7 @@ def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
 
 
 def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
-    """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
+    """Check the witnesses in turn, up to the first that TLC does not confirm, and report the last one."""
     seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
         loaded = load_trace(path, request.selection)
@@ -91,7 +94,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
         spec = write_spec(model, selected.config, Path(folder), name, symmetry=request.symmetry)
         cfg = Path(folder) / f"{name}Count.cfg"
         cfg.write_text(spec.count_cfg, encoding="utf-8")
-        # One worker: several do not search strictly by level, so the depth they print varies.
+        # One worker: several do not search strictly by level, so their depth varies.
         options = tlc.TlcOptions(heap="4g", timeout=request.timeout, deadlock=False)
         run = tlc.run_tlc(tools, Path(folder) / f"{name}.tla", cfg, options)
     mine = Counts(ours.generated, ours.distinct, len(ours.levels))
@@ -113,7 +116,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
 
 
 def _compared(ours: SearchOutcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
-    """Compare the counts; they are comparable only if both searches are complete."""
+    """Return the verdict on the counts, which are comparable only if both searches are complete."""
     if run.exit_code != 0 or not ours.complete:
         return "failed"
     return "same" if theirs == mine else "different"

@@ -1,7 +1,7 @@
 """The bug report written after an internal error: command, versions, options and traceback in one file.
 
-Users attach it to public issues. So it contains the names of ELRCHECK_* environment variables but no values,
-and anything that looks like a secret is hidden.
+Users attach it to public issues, so it has the names of ELRCHECK_* environment variables but not their values, and
+anything that looks like a secret is hidden.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PACKAGES = ("click", "rich", "numpy", "llvmlite", "pyarrow", "z3-solver", "netwo
 SECRET = re.compile(r"secret|passw|token|credential|api_?key|access[._]?key|account[._]?key|private", re.I)
 HIDDEN = "(hidden)"
 SHORTEST = 6
-"""Minimum length of a value to hide: a shorter one is likely to occur elsewhere in the text by chance."""
+"""Minimum length of a value to hide: a shorter one may occur elsewhere in the text by chance."""
 
 
 def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Path]:
@@ -45,7 +45,7 @@ def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]
         "".join(traceback.format_exception(fault)),
     ]
     params = {} if context is None else context.params
-    # A fault while options are read leaves click's own marks where there is no value yet.
+    # After a fault while options are parsed, click's own sentinels stand for missing values.
     folders = [value for name in ("resume", "run_dir") if isinstance(value := params.get(name), str | Path)]
     return without_secrets("\n".join(lines), environ), Path((*folders, FOLDER)[0])
 
@@ -64,7 +64,7 @@ def write_report(text: str, folder: Path) -> Path | None:
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Hide the values of environment variables and KEY=VALUE pairs whose names suggest a secret."""
+    """Return the text without the values of environment variables and KEY=VALUE pairs whose names suggest a secret."""
     for name, value in environ.items():
         if SECRET.search(name) and len(value) >= SHORTEST:
             text = text.replace(value, HIDDEN)

@@ -1,4 +1,4 @@
-"""Builds the options of click from those that requests and verbs declare (`base/option.py`)."""
+"""Builds click's options from those that requests and verbs declare (`base/option.py`)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GroupedOption(click.Option):
 
 
 def click_parameter(declared: Declared) -> click.Parameter:
-    """Return the option or argument of the command line that stands for a field."""
+    """Return the option or argument of the command line for a field."""
     option = declared.option
     common: dict[str, Any] = {"metavar": _metavar(declared), "shell_complete": _completion(option)}
     if option.argument:
@@ -72,7 +72,7 @@ def click_parameter(declared: Declared) -> click.Parameter:
 
 
 def values_of(declared: list[Declared], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that click parsed, without omitted options, for which the field has a default."""
+    """Return the values that click parsed, without omitted options whose field has a default."""
     return {
         one.name: _field_value(one, params[one.name])
         for one in declared
@@ -81,7 +81,7 @@ def values_of(declared: list[Declared], params: Mapping[str, Any]) -> dict[str, 
 
 
 def _field_value(declared: Declared, value: Any) -> Any:
-    """Return the value of a field; converts the texts that click has for numbers and switches among choices."""
+    """Return the value of a field; numbers and switches among choices are texts in click."""
     if not isinstance(value, str):
         return value
     if declared.type is bool:
@@ -116,7 +116,7 @@ def _metavar(declared: Declared) -> str | None:
 
 
 def _value(declared: Declared) -> dict[str, Any]:
-    """Return the arguments of click's option that say which values it takes, and its default."""
+    """Return the arguments of click's option for its type and its default."""
     option = declared.option
     if _is_flag(declared):
         on = {"default": True, "show_default": bool(option.show_default)} if declared.default else {}
@@ -135,7 +135,7 @@ def _value(declared: Declared) -> dict[str, Any]:
 
 
 def _default(declared: Declared) -> Any:
-    """Return the default as a user would type it; None without one, or if it cannot be typed."""
+    """Return the default as a user would type it; None if there is none, or if it cannot be typed."""
     kind, default = declared.option.kind, declared.default
     if default is MISSING or (declared.choices and kind != "list" and default not in declared.choices):
         return None

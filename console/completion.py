@@ -1,9 +1,7 @@
 """Shell completion of values: names of the model, settings, and files stored under `.elrcheck`.
 
-Completion runs on every Tab, so it loads no model: it reads the names of properties and actions from the
-decorated functions, and those of a `--model` from its text. An error yields no completions and no message.
-
-For options that take a name or a path, the shell completes files or folders when no name matches.
+Completion runs on every Tab, so it loads no model: it reads the names of properties and actions from the decorated
+functions, and those of a `--model` from its text. An error yields no completions and no message.
 """
 
 from __future__ import annotations
@@ -136,12 +134,12 @@ def settings(ctx: click.Context | None = None) -> Words:
 
 
 def _model(ctx: click.Context | None) -> Path | None:
-    """Return the model of the user that the words before the cursor name."""
+    """Return the model that the words before the cursor name with `--model`."""
     return None if ctx is None or not ctx.params.get("model") else Path(ctx.params["model"])
 
 
 def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """(id, name, first line of the docstring) of every function with one of these roles, in source order."""
+    """Yield (id, name, first line of the docstring) of every function with one of these roles, in source order."""
     from elrcheck.lang.runtime import Role
 
     for module in modules:
@@ -152,7 +150,7 @@ def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterato
 
 
 def everything(_: click.Context) -> Words:
-    """Yield every name that `show` accepts, and `config`, which it forwards to the command of that name."""
+    """Yield every name that `show` accepts; `show config` is the command `config`."""
     from elrcheck.base.error_codes import CODES
     from elrcheck.report.formats import FORMATS
 
@@ -174,7 +172,7 @@ def _rules() -> Iterator[tuple[str, str, str]]:
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
-    """Complete `--set`: the key, then a value it can take."""
+    """Complete `--set`: the key, then one of its values."""
     key, equals, _ = typed.partition("=")
     if not equals:
         return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
@@ -257,9 +255,9 @@ def _stored_runs(pattern: str) -> list[Path]:
 
 
 class EqualsBash(BashComplete):
-    """Completion for bash, which breaks words at `=`: it joins `--set`, `key`, `=`, `val` into one value again.
+    """Completion for bash, which breaks words at `=`, so that `key`, `=` and `val` must be joined again.
 
-    Bash replaces only the part after the last `=`, so completions leave out everything before it.
+    Bash replaces only the part after the last `=`, so completions omit everything before it.
     """
 
     source_template = BashComplete.source_template.replace(

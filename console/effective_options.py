@@ -1,4 +1,4 @@
-"""The options that a command would use, with their values and where these come from."""
+"""The options that a command would use, with their values and the sources of these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCES = {
 
 
 class EffectiveOption(Record, frozen=True):
-    """One option of a command. source: where its value comes from, in words."""
+    """One option of a command. source: the origin of its value, in words."""
 
     name: str
     value: Any

@@ -10,7 +10,7 @@ from elrcheck.base.errors import EnvironmentFault
 
 
 def annotates() -> bool:
-    """Return True in a GitHub Actions job if the command supports `github` and no format was chosen.
+    """Return whether this is a GitHub Actions job of a command that supports `github`, and no format was chosen.
 
     The runner also reads workflow commands from stderr, so stdout contains only the report.
     """

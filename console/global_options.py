@@ -1,7 +1,7 @@
 """The options of all verbs, accepted before a verb and after it: `elrcheck check -q` is `elrcheck -q check`.
 
-A verb accepts them as hidden options: they have no setting, environment variable or help there. Given twice, the
-one after the verb decides; -v and -q add up.
+A verb accepts them as hidden options, without setting, environment variable or help. If one is given twice, the one
+after the verb decides; -v and -q add up.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
 def global_options(late: bool = False) -> list[click.Option]:
-    """Return the options of all verbs. late: as a verb accepts them, without defaults."""
+    """Return the options of all verbs. late: those that a verb accepts, hidden and without defaults."""
 
     def option(names: str, callback: Callback, help: str, default: Any = None, **more: Any) -> click.Option:
         flags = names.split(" ")
@@ -45,13 +45,13 @@ def global_options(late: bool = False) -> list[click.Option]:
 
 @cache
 def late_options(taken: frozenset[str]) -> tuple[click.Option, ...]:
-    """Return the options of all verbs that a verb accepts, without those whose names it has itself."""
+    """Return the options of all verbs, as a verb accepts them, except those whose names it has itself."""
     options = global_options(late=True)
     return tuple(option for option in options if not taken & {*option.opts, *option.secondary_opts})
 
 
 def _use_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
-    """Load defaults from the settings file before click parses any other option; after a verb only with --config."""
+    """Load defaults from the settings file before click parses other options; after a verb only for --config."""
     if ctx.resilient_parsing or (path is None and ctx.parent is not None):
         return path
     from elrcheck.console.settings import load_settings

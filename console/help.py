@@ -1,7 +1,4 @@
-"""The pages that `--help` prints: options in groups, examples, the JSON schema, exit codes.
-
-A test parses every example, so none can use an option that no longer exists.
-"""
+"""The pages of `--help`: options in groups, examples, the JSON schema, exit codes. A test parses every example."""
 
 from __future__ import annotations
 
@@ -162,8 +159,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 class CommandPage(click.Command):
     """A command whose help groups the options and shows examples.
 
-    The environment variable of an option is named after the option (ELRCHECK_CHECK_FORMAT for
-    `check --format`); click would name it after the function's parameter.
+    The environment variable of an option is named after the option (ELRCHECK_CHECK_FORMAT for `check --format`), not,
+    as click does, after the function's parameter.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -174,7 +171,7 @@ class CommandPage(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the command's own parameters, --help, and the options of all verbs, which may follow it."""
+        """Return the command's own parameters, --help, and the options of all verbs."""
         own = super().get_params(ctx)
         return [*own, *late_options(frozenset(name for param in own for name in param.opts))]
 
@@ -199,7 +196,7 @@ class CommandPage(click.Command):
 
 
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the examples and a hint on the JSON output for programs."""
+    """Write the examples, and where the JSON output is described."""
     path = ctx.command_path.partition(" ")[2]
     examples = EXAMPLES.get(path, ())
     if examples:
@@ -234,7 +231,7 @@ class Commands(click.Group):
         self.headings.setdefault(heading, []).append(command.name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their whole summaries."""
+        """Write the commands with their whole summaries."""
         widest = max(map(len, self.commands), default=0)
         for heading, names in (self.headings or {"Commands": list(self.commands)}).items():
             with formatter.section(heading):

@@ -1,4 +1,4 @@
-"""The names in a model of the user, for completion, read from its text: a Tab runs no Python of the user."""
+"""The names in a user's model, for completion, read from its text: a Tab must not run the user's Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def settings_in(model: Path) -> Iterator[tuple[str, str]]:
 
 
 def sets_in(model: Path, keyword: str) -> Iterator[str]:
-    """Yield the names of the variants or scopes (`keyword`) of a `ProtocolModel` that are written as a dictionary."""
+    """Yield the variants or scopes (`keyword`) of a `ProtocolModel`, if they are written as a dictionary."""
     for node in _statements(model):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             for argument in node.value.keywords:

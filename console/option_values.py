@@ -1,4 +1,4 @@
-"""The texts of values of options: durations, sizes, numbers of workers, words, run folders, output files."""
+"""Parses values of options: durations, sizes, numbers of workers, words, run folders, output files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def size(text: str) -> int:
 
 
 class Factor(click.FloatRange):
-    """A number in a range; ``nan``, which no comparison excludes, is not one."""
+    """A number in a range. Rejects ``nan``, which no comparison excludes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
@@ -74,7 +74,7 @@ class WorkerCount(click.ParamType):  # type: ignore[type-arg]  # generic since c
 
 
 class WordList(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
-    """Words of `FAIL_ON` separated by commas, as a tuple."""
+    """A tuple of words of `FAIL_ON`, separated by commas."""
 
     name = "list of words"
 
@@ -95,7 +95,7 @@ class WordList(click.ParamType):  # type: ignore[type-arg]  # generic since clic
 
 
 class RunFolder(click.Path):
-    """A run folder, by default the newest that can be resumed; a note on stderr names it."""
+    """A run folder; by default the newest that can be resumed, which a note on stderr names."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)
@@ -141,5 +141,5 @@ def output_file(
 
 
 def as_duration(seconds: float) -> str:
-    """Return a number of seconds as a user types it: in minutes from five minutes on."""
+    """Return a duration as a user types it: from five minutes on in minutes, else in seconds."""
     return f"{seconds / 60:g}m" if seconds >= 300 and seconds % 60 == 0 else f"{seconds:g}s"

@@ -1,4 +1,4 @@
-"""The options that say where a report goes: `--format`, `--output`, `--html` and `--exit-zero`."""
+"""The options for the destinations of a report: `--format`, `--output`, `--html` and `--exit-zero`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elrcheck.report.formats import EVERY, LISTS, LOCATED, PLAIN, SUFFIXES
 
 
 def format_option(help: str = "Format of the report on stdout.", forms: tuple[str, ...] = ()) -> Option:
-    """Return the option `--format`. forms: its choices, if the type of the field does not say them."""
+    """Return the option `--format`. forms: its choices, if the type of the field does not determine them."""
     return Option(help, flags="--format -f", choices=forms, group="Output")
 
 
@@ -28,7 +28,7 @@ Form: TypeAlias = Annotated[Literal["text", "json"], format_option()]
 
 @dataclass(frozen=True)
 class Output:
-    """The destinations of a report: the format for stdout, and (format, path) of each file besides."""
+    """The destinations of a report: its format on stdout, and (format, path) of each file."""
 
     form: str
     files: tuple[tuple[str, Path], ...] = ()
@@ -36,13 +36,13 @@ class Output:
 
     @property
     def has_page(self) -> bool:
-        """True if a page was requested: it needs pictures that the other formats do without."""
+        """Return whether a page was requested, which has pictures that the other formats lack."""
         return "html" in (self.form, *(form for form, _ in self.files))
 
 
 @dataclass(frozen=True)
 class Formats:
-    """The formats of a report on stdout, and in files: by default the same, by the endings of their names."""
+    """The formats of a report on stdout, and in files, by default the same; the ending of a file name selects one."""
 
     printed: tuple[str, ...]
     written: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Formats:
         return [form, *([page] if "html" in self.printed else []), files, exit_zero]
 
     def output(self, ctx: click.Context) -> Output:
-        """Return the output that the command line asks for. Raises UsageFault if two outputs are one file."""
+        """Return the destinations on the command line; raise UsageFault if two outputs are one file."""
         params = ctx.params
         output = Output(params["form"], (*params["outputs"], *params.get("html", ())), params["exit_zero"])
         _reject_clashes(ctx, output)

@@ -27,7 +27,7 @@ class PythonConsole(code.InteractiveConsole):
 
 
 def run_console(walk: ModelWalk) -> None:
-    """Read and run Python until its end; `walk` and `elrcheck` are defined."""
+    """Read and run Python until the end of its input, with `walk` and `elrcheck` defined."""
     names: dict[str, Any] = {"elrcheck": elrcheck, "walk": walk}
     typed = sys.stdin.isatty()
     if typed:
@@ -37,7 +37,7 @@ def run_console(walk: ModelWalk) -> None:
     try:
         PythonConsole(names, "<repl>").interact(BANNER if typed else "", exitmsg="")
     except SystemExit:
-        pass  # exit() ends the console, not what called it
+        pass  # exit() ends the console, not its caller
     finally:
         for name, prompt in prompts.items():
             if prompt is None:
@@ -47,7 +47,7 @@ def run_console(walk: ModelWalk) -> None:
 
 
 def _complete(names: dict[str, Any]) -> None:
-    """Complete names with the Tab key, where Python has readline."""
+    """Complete names with the Tab key, if Python has readline."""
     try:
         import readline
     except ImportError:

@@ -13,10 +13,10 @@ REDUCTIONS = ("skips_no_news=true", "forgets=true")
 
 
 def reduced(selection: Selection, reduce: bool) -> Selection:
-    """Return the selection with the knobs of `--reduce`, which `--set` may override."""
+    """Return the selection, if `reduce` with the knobs of `--reduce`, which `--set` may override."""
     return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
 
 
 def selection_of_trace(selection: Selection) -> NamedSelection:
-    """Return the selection with only those options that override the selection in a trace file."""
+    """Return the selection, and which of its options override those of a trace file."""
     return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))

@@ -11,8 +11,8 @@
     [export.spec]
     out = "spec"
 
-Precedence: option, environment, file, default.  Keys and types come from the click commands themselves, so
-a new option is configurable at once, and an unknown key or a value of another type is always an error.
+Precedence: option, environment, file, default. Exactly one file is used; parent folders are not searched. Keys and
+types come from the click commands, and an unknown key or a value of another type is an error.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _NEVER_CONFIGURED = frozenset({"config", "help", "version"})
 
 @dataclass(frozen=True)
 class OptionDefaults:
-    """click's nested `default_map`, and the file it came from (None when no file was used)."""
+    """click's nested `default_map`, and its file (None if no file was used)."""
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
 
 
 def load_settings(path: Path | None, folder: Path, group: click.Group) -> OptionDefaults:
-    """Read one settings file: `path`, else the first one in `folder`; return empty OptionDefaults without a file."""
+    """Return the defaults of one settings file: `path`, else the first one in `folder`, else none."""
     table = _find(path, folder)
     if table is None:
         return OptionDefaults()
@@ -52,7 +52,7 @@ def load_settings(path: Path | None, folder: Path, group: click.Group) -> Option
 
 
 def _find(path: Path | None, folder: Path) -> Node | None:
-    """Return the table of settings: a whole file, or a part of pyproject.toml."""
+    """Return the table of settings: a whole file, or [tool.elrcheck] of pyproject.toml; None without one."""
     own = folder / "elrcheck.toml"
     project = folder / "pyproject.toml"
     if path is None and own.is_file():
@@ -71,7 +71,7 @@ def _find(path: Path | None, folder: Path) -> Node | None:
 
 
 def _read(table: Node, command: click.Command, defaults: dict[str, Any]) -> None:
-    """Add the defaults of a command: its own options; for a group also the options its commands share, and theirs."""
+    """Add the defaults of a command; for a group also those of its commands, shared or in tables of their own."""
     own = _options(command)
     commands = command.commands if isinstance(command, click.Group) else {}
     top = table.value if isinstance(table.value, dict) else {}
@@ -92,7 +92,7 @@ def _read(table: Node, command: click.Command, defaults: dict[str, Any]) -> None
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
-    """Return each long option without its dashes, and the option."""
+    """Return long option, without its dashes -> the option."""
     return {
         flag.removeprefix("--"): option
         for option in command.params
@@ -103,7 +103,7 @@ def _options(command: click.Command) -> dict[str, click.Option]:
 
 
 def _shared(commands: Mapping[str, click.Command]) -> dict[str, list[tuple[tuple[str, ...], click.Option]]]:
-    """Return each option with the commands that have it, as paths of their names."""
+    """Return long option -> the path of each command that has it, and the option there."""
     shared: dict[str, list[tuple[tuple[str, ...], click.Option]]] = {}
     for name, command in commands.items():
         for key, option in _options(command).items():
@@ -122,7 +122,7 @@ class _TomlKind(NamedTuple):
 
 
 def _kind(option: click.Option) -> _TomlKind:
-    """Return the values that an option may be set to: text, unless its type is a switch or a number."""
+    """Return the TOML types of an option: text, unless it is a switch or a number."""
     match option.type:
         case _ if option.is_flag and not option.count:
             return _TomlKind((bool,), "true or false")
@@ -133,17 +133,17 @@ def _kind(option: click.Option) -> _TomlKind:
         case WorkerCount():
             return _TomlKind((int, str), f"a number or a text ({option.metavar})")
         case click.Choice(choices=choices):
-            # `fingerprint = 64` is how anybody writes it.
+            # Users write `fingerprint = 64`.
             numbers = (int,) if any(choice.isdecimal() for choice in choices) else ()
             return _TomlKind((*numbers, str), f"{', '.join(choices[:-1])} or {choices[-1]}")
     return _TomlKind((str,), "a text" + (f" ({option.metavar})" if option.metavar else ""))
 
 
 def _convert(node: Node, option: click.Option, one: bool = False) -> Any:
-    """Return the value. Raises UsageFault if it has another type than the option, or the option does not accept it.
+    """Return the value of an option; raise UsageFault if the option does not accept it.
 
-    one: a repeatable option accepts a single value without a list, as in `model = "lock.py"`, which most commands
-    take once.
+    one: a repeatable option accepts a single value without a list, since `model = "lock.py"` is also for commands
+    that take it once.
     """
     kind = _kind(option)
     if not option.multiple:

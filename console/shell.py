@@ -1,12 +1,9 @@
-"""Between the commands and the operating system: streams, exit codes, and how failures are shown.
+"""Between the commands and the operating system: streams, exit codes, and the printing of errors.
 
-Rules enforced here and nowhere else:
-
-* stdout carries the result and nothing else; errors, progress and annotations go to stderr.
-* A usage or environment error prints one message; only an internal error has a traceback, which goes
-  into a file.
-* click's own exit code 1 never escapes: 1 means "a finding" and nothing else.
-* A reader that closes the pipe early causes no error and does not change the exit code of the verdict.
+* stdout carries only the result; errors, progress and annotations go to stderr.
+* A usage or environment error prints one message; only an internal error has a traceback, in a file.
+* Exit code 1 means "a finding" and nothing else; click's own 1 never escapes.
+* A reader that closes the pipe early causes no error and does not change the exit code.
 """
 
 from __future__ import annotations
@@ -67,7 +64,7 @@ _MACHINE_FAULTS = frozenset(
 
 @dataclass(frozen=True)
 class Shell:
-    """The global options, and the streams a command may use.  `detail` is -v minus -q."""
+    """The options of all verbs, and the streams that a command may use. detail: the number of -v minus that of -q."""
 
     color: Color = "auto"
     detail: int = 0
@@ -83,7 +80,7 @@ class Shell:
         return Page(open_console(stdout(), self.color))
 
     def write(self, text: str) -> None:
-        """Write to stdout and flush; ignore a reader that has closed the pipe."""
+        """Write to stdout and flush; if the reader has closed the pipe, discard the text."""
         try:
             with to_stdout() as stream:
                 stream.write(text)
@@ -117,7 +114,7 @@ class Shell:
 
     @property
     def typed(self) -> bool:
-        """True if a person types what `lines` reads."""
+        """Return whether stdin is a terminal."""
         return sys.stdin is not None and sys.stdin.isatty()
 
     def note(self, text: str) -> None:
@@ -126,7 +123,7 @@ class Shell:
             print_error(printable_line(text))
 
     def run(self, work: Callable[[Progress], Report], output: Output) -> ExitCode:
-        """Compute a report while showing progress, and deliver it."""
+        """Compute a report with progress on stderr, and deliver it."""
         with self.open_progress() as progress:
             report = work(progress)
         return self.deliver(report, output)
@@ -134,7 +131,7 @@ class Shell:
     def deliver(self, report: Report, output: Output, renderer: Renderer | None = None) -> ExitCode:
         """Write the report to its files, then to stdout; return its exit code.
 
-        renderer: renders formats that only this kind of report has; returns None for the others.
+        renderer: renders formats that only this kind of report has; returns None for others.
         """
         from elrcheck.base.atomic import write_files
 
@@ -173,10 +170,9 @@ class Shell:
 
 
 def end_as_interrupted() -> None:
-    """Make SIGTERM and SIGHUP act like Ctrl-C: drafts are removed and child processes stopped.
+    """Make SIGTERM and SIGHUP act like Ctrl-C, so that drafts are removed and child processes stopped.
 
-    A signal that is ignored stays ignored. In a child that inherits the handler the signal has its default
-    effect.
+    An ignored signal stays ignored. In a child that inherits the handler, the signal has its default effect.
     """
     owner = os.getpid()
 
@@ -212,7 +208,7 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
             stream.flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
-        if fault.ctx is not None and fault.ctx.parent is None:  # `elrcheck` by itself asks what there is
+        if fault.ctx is not None and fault.ctx.parent is None:  # `elrcheck` alone is a request for help
             with to_stdout() as stream:
                 stream.write(fault.format_message() + "\n")
             return ExitCode.HOLDS
@@ -286,7 +282,7 @@ def _from_click(fault: click.UsageError) -> UsageFault:
 
 
 def _variable(fault: click.UsageError) -> str | None:
-    """Return the environment variable that the refused value comes from, if it comes from one."""
+    """Return the environment variable that holds the refused value; None if it comes from elsewhere."""
     if not isinstance(fault, click.BadParameter) or fault.param is None:
         return None
     name, context = fault.param.name, fault.ctx
@@ -299,7 +295,7 @@ def _variable(fault: click.UsageError) -> str | None:
 
 
 def _model_mistake(fault: Exception) -> UsageFault | None:
-    """Return a usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
+    """Return a usage error if the model's source failed to load, which is not a bug of elrcheck; else None."""
     import elrcheck
     from elrcheck.declared.mistakes import behind
     from elrcheck.declared.model_file import folders_of_models
@@ -331,7 +327,7 @@ def _interrupted() -> int:
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
-    """Report an unexpected error and write the details to a file that the user can attach to an issue."""
+    """Print an unexpected error, and write the details to a file that the user can attach to an issue."""
     from elrcheck.console.bug_report import bug_report, write_report
 
     print_error(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))

@@ -11,7 +11,7 @@ from typing import TextIO
 
 
 def print_error(text: str) -> None:
-    """Print a line on stderr; ignore a closed stderr, for which the exit code must suffice."""
+    """Print a line on stderr, unless it is closed."""
     with contextlib.suppress(OSError):
         stderr().write(text + "\n")
 
@@ -27,7 +27,7 @@ def stderr() -> TextIO:
 
 @contextlib.contextmanager
 def to_stdout() -> Iterator[TextIO]:
-    """Yield stdout; an OSError in the block then names it, like a file."""
+    """Yield stdout; an OSError in the block names it as its file."""
     try:
         yield stdout()
     except OSError as fault:
@@ -43,7 +43,7 @@ def give_up_stdout() -> None:
 
 
 def give_up(stream: TextIO) -> bool:
-    """Redirect a stream to the null device, so that neither we nor the exiting interpreter write to it."""
+    """Redirect a stream to the null device, also for the exiting interpreter; return whether that worked."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -1,8 +1,7 @@
-"""A verb of the command line: a function whose parameters say which options it has.
+"""A verb of the command line: a function whose parameters declare its options.
 
-A parameter is the shell, the output of the report, a request, or another option; `base/option.py` says how requests
-and options are declared. The parameters of click are created when first needed, so that `elrcheck --help` creates none
-and imports no request.
+A parameter is the shell, the output of the report, a request, or another option (`base/option.py`). click's parameters
+are created at first use, so that `elrcheck --help` creates none and imports no request.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 class FromFunction(click.Command):
     """A command whose options are declared by the parameters of a function.
 
-    requests: the module of `base/` with the requests among them. formats: those of its report.
-    of_kafka: it is about Kafka itself, so it refuses a model.
+    requests: the module of `base/` with its requests. formats: those of its report. of_kafka: it is about Kafka
+    itself, so it takes no --model.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class FromFunction(click.Command):
             epilog=epilog or (EXIT_CODES if formats else None),
             **options,
         )
-        del self.params  # the empty list of click; `params` below makes the others
+        del self.params  # click's empty list, which hides the property below
         self.function = function
         self.requests = requests
         self.formats = formats
@@ -95,7 +94,7 @@ class Verb(FromFunction, CommandPage):
 
 
 class VerbGroup(FromFunction, Commands):
-    """A verb that has verbs below it."""
+    """A verb with verbs below it."""
 
 
 def verb(cls: type[Verb] = Verb, **how: Any) -> Callable[[Callable[..., ExitCode | None]], Verb]:
@@ -104,7 +103,7 @@ def verb(cls: type[Verb] = Verb, **how: Any) -> Callable[[Callable[..., ExitCode
 
 
 def on_command_line(*names: str) -> tuple[str, ...]:
-    """Return those of these options that are on the command line itself, not in a settings file."""
+    """Return which of these options are on the command line itself, not in a settings file."""
     ctx = click.get_current_context()
     return tuple(name for name in names if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE)
 

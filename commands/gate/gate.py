@@ -33,17 +33,16 @@ from elrcheck.results.prove_report import ProveReport
 Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None, ControllerReport | None]
 ProveController: TypeAlias = Callable[[ControllerRequest, Progress], ControllerReport]
 TEETH_STATES = 1_000_000
-"""State limit of each search without a guard: a limit in seconds would depend on the machine."""
+"""State limit of each search with a guard removed: a time limit would depend on the machine."""
 
 
 def run_gate(request: GateRequest, prove_controller: ProveController, progress: Progress) -> GateReport:
     """Run the selected entries and compare them with the baseline.
 
-    prove_controller: proves the steps of Kafka's controller, which only entries with `controller = true` need.
-
-    Unless the request says so, nothing stored by earlier runs is used, neither answers nor machine code: others may
-    be able to write the cache that is restored for a gate (docs/adr/0027). Raises UsageFault without a baseline or
-    for unknown names, NothingChecked when no entry is selected.
+    prove_controller: proves the steps of Kafka's controller, for entries with `controller = true`. By default nothing
+    that earlier runs stored is used, neither answers nor machine code: others may be able to write the cache that is
+    restored for a gate (docs/adr/0027). Raises UsageFault without a baseline or for unknown names, NothingChecked if
+    no entry is selected.
     """
     with contextlib.nullcontext() if request.kept else empty_cache():
         return _compared(request, prove_controller, progress)
@@ -56,7 +55,7 @@ def _compared(request: GateRequest, prove_controller: ProveController, progress:
         raise UsageFault("usage-option", message, help="apply the diff to the files of the model first")
     models = NamedModels(request.baseline, request.models, request.patch)
     baseline, chosen = _chosen(request, models)
-    runnable = [models.runnable(entry) for entry in chosen.entries]  # refused before anything runs
+    runnable = [models.runnable(entry) for entry in chosen.entries]  # raises before anything runs
     runnable_suites = [models.runnable_suite(suite) for suite in chosen.suites]
     models.demand_patched((*(entry.selection.model for entry in runnable), *(suite.model for suite in runnable_suites)))
     written_entries = {entry.name: entry for entry in chosen.entries}
@@ -74,7 +73,7 @@ def _compared(request: GateRequest, prove_controller: ProveController, progress:
         results = replace(found_in(*ran), model_digest=digest)
         done.append(_report(entry, ran, request.fail_on, update, digest))
         if entry.expected is not None and cut_off(entry.expected, ran[0]) and not done[-1].differences:
-            results = replace(entry.expected, model_digest=digest)  # its counts are as good as those of this run
+            results = replace(entry.expected, model_digest=digest)  # its counts are as good as this run's
         entries_now[entry.name] = replace(written_entries[entry.name], expected=results)
     for number, suite in enumerate(runnable_suites, start=len(runnable) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
@@ -227,8 +226,8 @@ def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:
     """Return the verdict of the run.
 
-    An update accepts every difference from the baseline, but neither a failure that --fail-on names in itself nor
-    one that a suite does not explain: the explanation belongs in the suite.
+    An update accepts every difference from the baseline, but not a result that --fail-on rejects whatever the
+    baseline expects, nor one that a suite does not explain: the explanation belongs in the suite.
     """
     parts: tuple[EntryReport | GatedSuite, ...] = (*done, *suites)
     if update:
@@ -242,7 +241,7 @@ def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: 
 
 
 def _write(path: Path, baseline: Baseline) -> bool:
-    """Write the baseline, and return True if the file changed."""
+    """Write the baseline; return whether the file changed."""
     text = baseline_text(baseline.entries, baseline.suites)
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False

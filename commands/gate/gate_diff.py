@@ -1,4 +1,4 @@
-"""Compare the results of a run with a baseline: one `Difference` for each mismatch."""
+"""Compares the results of a run with a baseline: one `Difference` for each mismatch."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def found_in(
 
 
 def cut_off(expected: Expected, check: CheckReport) -> bool:
-    """Return whether a limit of states ended the search, as it did when it was recorded.
+    """Return whether a limit of states ended both this search and the recorded one.
 
     Such a search ends within a level, where counts depend on the threads, so they are not compared.
     """
@@ -84,7 +84,7 @@ def _events_of(report: ControllerReport) -> dict[str, str]:
 
 
 def _teeth_of(report: MutateReport) -> dict[str, str]:
-    """Return guard -> whether a property noticed its removal; without guards of actions that never fire here."""
+    """Return guard -> the property that noticed its removal, or the verdict; without guards that were skipped."""
     return {
         f"{guard.action}: {guard.guard}": f"noticed by {guard.property} at depth {guard.depth}"
         if guard.verdict == "noticed"
@@ -113,7 +113,7 @@ def _proof_of(report: ProveReport) -> Proof:
 def differences(
     expected: Expected, current: Expected, names: Mapping[str, str], fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
-    """Return all differences, the most informative first. names: property id -> name."""
+    """Return all differences, judged by `--fail-on`, the most informative first. names: property id -> name."""
     every = [
         *_properties(expected, current, names, fail_on),
         *_proof(expected.proof, current.proof),
@@ -135,7 +135,7 @@ def in_order(every: Iterable[Difference], fail_on: Sequence[str]) -> tuple[Diffe
 
 
 def entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
-    """Return the verdict on an entry with these differences, which have been judged by `--fail-on`."""
+    """Return the verdict on an entry from its differences, judged by `--fail-on`."""
     if any(one.fails for one in every):
         return "drift"
     if any(one.kind == "inconclusive" and one.worse for one in every):
@@ -184,7 +184,8 @@ def _properties(
 def _proof(expected: Proof | None, current: Proof | None) -> Iterator[Difference]:
     """Yield the differences of a proof.
 
-    A missing cell is not a regression: its action can no longer affect the goal, as `Frame` shows."""
+    A missing cell is not a regression: its action can no longer affect the goal (`Frame`).
+    """
     was = {} if expected is None else expected.obligations()
     now = {} if current is None else current.obligations()
     if expected is None and current is not None:
@@ -205,7 +206,7 @@ def _proof(expected: Proof | None, current: Proof | None) -> Iterator[Difference
 
 
 def _actions(expected: Expected, current: Expected, named: bool) -> Iterator[Difference]:
-    """named: also report idle actions that the baseline expects."""
+    """Yield the differences of actions. named: also report idle actions that the baseline expects."""
     complete = current.verdict != "inconclusive"
     for name in sorted({*expected.actions, *current.actions}):
         was, now = expected.actions.get(name), current.actions.get(name)
@@ -234,7 +235,7 @@ def _coverage(action: Fired | None) -> str:
 
 
 def _guards(expected: Expected, current: Expected) -> Iterator[Difference]:
-    """A removed guard allows more steps: that is a regression. Coverage reports missing actions."""
+    """Yield the guards that actions lost, which is a regression, or gained. Missing actions are coverage."""
     for name in sorted({*expected.guards, *current.guards}):
         if name not in expected.guards or name not in current.guards:
             continue
@@ -247,7 +248,7 @@ def _guards(expected: Expected, current: Expected) -> Iterator[Difference]:
 
 
 def _teeth(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the guards whose removal no property notices any more: some property lost its teeth."""
+    """Yield the guards whose removal another property notices now, or none: then some property lost its teeth."""
     for name, was, now in _both(expected, current):
         if was != now:
             worse = was.startswith("noticed") and not now.startswith("noticed")
@@ -255,7 +256,7 @@ def _teeth(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[
 
 
 def _controller(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the events of the controller with a rule that is no longer proved."""
+    """Yield the events of the controller with another result."""
     for name, was, now in _both(expected, current):
         if was != now:
             worse = was == "proved" or now.startswith("refuted")

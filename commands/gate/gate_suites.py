@@ -12,12 +12,12 @@ from elrcheck.checking.baseline.suite_entry import SuiteEntry
 from elrcheck.checking.suite.suite import run_suite
 from elrcheck.commands.gate.gate_diff import entry_verdict
 from elrcheck.commands.gate.suite_diff import suite_differences
-from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
+from elrcheck.results.gate_report import Difference, GatedSuite
 from elrcheck.results.suite_report import SuiteReport
 
 
 def run_gated(entry: SuiteEntry, patch: Path | None, request: GateRequest, progress: Progress) -> SuiteReport:
-    """Check the configurations; raise KeyboardInterrupt after an interrupt, since half a suite is not a result.
+    """Return the report of the suite's configurations; raise KeyboardInterrupt if it is partial.
 
     patch: a diff of its model.
     """
@@ -33,17 +33,14 @@ def run_gated(entry: SuiteEntry, patch: Path | None, request: GateRequest, progr
 
 
 def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update: bool) -> GatedSuite:
-    """Compare a suite with its entry. An unexplained violation fails even an update: the suite must explain it."""
+    """Return the comparison of a suite with its entry. An unexplained violation fails even an update."""
     every = suite_differences(entry.expected or {}, report, fail_on)
     if entry.expected is None:
         held = sum(run.as_expected for run in report.runs)
         summary = f"{len(report.runs)} configurations, {held} as expected"
         new = Difference("suite", entry.name, "nothing recorded", summary, "new", False, not update)
         every = (new, *(one for one in every if one.kind != "new"))
-    return GatedSuite(entry.name, entry.place, _verdict(report, every, update), every, report)
-
-
-def _verdict(report: SuiteReport, every: Sequence[Difference], update: bool) -> EntryVerdict:
+    verdict = entry_verdict(every)
     if update:
-        return "drift" if report.verdict == "unexpected" else "same"
-    return entry_verdict(every)
+        verdict = "drift" if report.verdict == "unexpected" else "same"
+    return GatedSuite(entry.name, entry.place, verdict, every, report)

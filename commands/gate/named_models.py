@@ -1,6 +1,6 @@
-"""The models that a gate may run: only those that the user names. A baseline says which entry belongs to which.
+"""The models that a gate may run: only those that the user names.
 
-A model runs as Python, so a baseline that came with a pull request must not choose what runs (docs/adr/0036).
+A model runs as Python, so a baseline in a pull request must not choose what runs (docs/adr/0036).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from elrcheck.declared.declared_model import declared
 
 @dataclass(frozen=True)
 class NamedModels:
-    """The models that the user names for a baseline. An entry names its model by a path from the baseline's folder.
+    """The models that the user names for a baseline, whose entries name theirs by a path from its folder.
 
-    patch: a diff of the model that the user names, or of Kafka's partition.
+    patch: a diff of the only such model, or of Kafka's partition.
     """
 
     baseline: Path
@@ -29,7 +29,7 @@ class NamedModels:
     patch: Path | None = None
 
     def find(self, written: Path | None, where: str) -> Path | None:
-        """Return the model that an entry names, as the user names it; UsageFault if the user does not."""
+        """Return the model of an entry by the path that the user gave; raise UsageFault if the user gave none."""
         if written is None:
             return None
         meant = self.baseline.parent / written
@@ -41,7 +41,7 @@ class NamedModels:
         raise UsageFault("model-not-named", message, where=where, help=help)
 
     def runnable(self, entry: BaselineEntry) -> BaselineEntry:
-        """Return an entry whose selection has the model as the user names it."""
+        """Return the entry with the model and patch that the user gave."""
         where = f"{entry.place} ({entry.name})"
         model = self.find(entry.selection.model, where)
         patch = self.patch_of(model)
@@ -51,21 +51,21 @@ class NamedModels:
         return replace(entry, selection=replace(entry.selection, model=model, patch=patch))
 
     def patch_of(self, model: Path | None) -> Path | None:
-        """Return the diff of a model, as the user names it; None without a diff of this model."""
+        """Return the diff of a model, None without one. model: the path that the user gave."""
         return self.patch if self.patch is not None and model == self.only("--patch") else None
 
     def runnable_suite(self, entry: SuiteEntry) -> SuiteEntry:
-        """Return part of a suite with the model as the user names it."""
+        """Return the part of a suite with the model that the user gave."""
         return replace(entry, model=self.find(entry.model, f"{entry.place} ({entry.name})"))
 
     def demand_patched(self, models: Iterable[Path | None]) -> None:
-        """Raise NothingChecked if no entry to run is for the model with the diff. models: those of the entries."""
+        """Raise NothingChecked if no entry to run is for the patched model. models: those of the entries."""
         if self.patch is not None and not any(self.patch_of(model) for model in models):
             message = f"no entry to run is for the model that {self.patch} changes"
             raise NothingChecked("model-not-in-baseline", message, help="name its model with --model")
 
     def demand_used(self, written: Iterable[Path]) -> None:
-        """Raise NothingChecked for a named model without an entry; written: the models of all entries."""
+        """Raise NothingChecked for a model of the user without an entry. written: the models of all entries."""
         meant = [self.baseline.parent / file for file in written]
         for file in self.files:
             if not any(_same(file, other) for other in meant):
@@ -74,7 +74,7 @@ class NamedModels:
                 raise NothingChecked("model-not-in-baseline", message, help=help)
 
     def only(self, option: str) -> Path | None:
-        """Return the only model that the user names; UsageFault if there are several."""
+        """Return the model of the user, None without one; raise UsageFault if there are several."""
         if len(self.files) > 1:
             raise UsageFault("usage-option", f"{option} takes one --model", help="it is about one model")
         return self.files[0] if self.files else None
@@ -88,7 +88,7 @@ class NamedModels:
         return replace(selection, variant=variant, scope=scope, model=self.place(selection.model))
 
     def place(self, file: Path) -> Path:
-        """Return the path of a model from the folder of the baseline."""
+        """Return the path of a model relative to the folder of the baseline."""
         return Path(os.path.relpath(file.resolve(), self.baseline.parent.resolve()))
 
 

@@ -1,7 +1,7 @@
-"""Compares the runs of a suite with a baseline, and with what the suite itself explains.
+"""Compares the runs of a suite with a baseline, and with the explanations in the suite.
 
-A violation that the suite does not explain, and an explanation without its violation, are differences even if
-the baseline records them: they need a reason in the suite.
+A violation without an explanation, and an explanation without its violation, are differences even if the baseline
+records them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def suite_differences(
 
 
 def _unexplained(run: SuiteRun) -> Iterator[Difference]:
-    """Yield every mismatch between a run and the suite's explanations."""
+    """Yield every mismatch between a run and the explanations in the suite."""
     for one in run.violations:
         if one.found and not one.expected:
             text = f"violated at depth {one.depth}"

@@ -1,4 +1,4 @@
-"""Axes of a grid: a key and the values it takes, written ``min_isr=1..3`` or ``variant=code_*,legacy``.
+"""Axes of a grid: a key and its values, such as ``min_isr=1..3`` or ``variant=code_*,legacy``.
 
 A key is ``variant``, ``scope`` or a field of the configuration, as for ``--set``. Values are stored as strings in the
 notation of ``--set``; `plain_value` converts one for a report.
@@ -27,12 +27,12 @@ class Axis(Record, frozen=True):
 
 
 def keys(model: DeclaredModel) -> tuple[str, ...]:
-    """Return all keys that an axis can have."""
+    """Return the keys of all possible axes."""
     return ("variant", "scope", *config_fields(model.config))
 
 
 def parse_axis(model: DeclaredModel, text: str, option: str = "--sweep") -> Axis:
-    """Parse ``KEY=VALUES``; raise UsageFault naming the invalid part."""
+    """Return the axis of ``KEY=VALUES``; raise UsageFault for an invalid part."""
     where = f"{option} {text}"
     key, equals, values = text.partition("=")
     key = key.strip()
@@ -55,7 +55,7 @@ def reject_unknown_key(model: DeclaredModel, key: str, where: str) -> None:
 
 
 def parse_values(model: DeclaredModel, key: str, text: str, where: str) -> tuple[str, ...]:
-    """Parse a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
+    """Return the values of a list of values, ranges ``a..b`` and, for names, patterns; none may occur twice."""
     parsed: list[str] = []
     for word in (part.strip() for part in text.split(",")):
         if not word:
@@ -68,7 +68,7 @@ def parse_values(model: DeclaredModel, key: str, text: str, where: str) -> tuple
 
 
 def plain_value(model: DeclaredModel, key: str, value: str) -> Scalar:
-    """Convert a value for a report: a boolean, a number or a name."""
+    """Return a value as a boolean, a number or a name."""
     if key in ("variant", "scope"):
         return value
     parsed: Scalar = parse_value(config_fields(model.config)[key], value)

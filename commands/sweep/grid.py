@@ -46,10 +46,10 @@ MOST_POINTS = 100_000
 
 @dataclass(frozen=True)
 class Point:
-    """One configuration of a grid. number: counts from 1, in the order of the grid.
+    """One configuration of a grid. number: from 1, in the order of the grid.
 
-    settings: the value of every key that the grid varies, for reports. selected: None if the model refuses
-    the configuration, for the reason in `refused`.
+    settings: the value of every key that the grid varies. selected: None if the model refuses the configuration, for
+    the reason `refused`.
     """
 
     number: int
@@ -61,7 +61,7 @@ class Point:
 
 @dataclass(frozen=True)
 class SweepGrid:
-    """All points, including refused ones. excluded: how many points of the product were left out."""
+    """All points, including refused ones. excluded: number of points of the product that were excluded."""
 
     axes: tuple[Axis, ...]
     keys: tuple[str, ...]
@@ -70,7 +70,7 @@ class SweepGrid:
 
 
 def _values(model: DeclaredModel, node: Node, key: str) -> tuple[str, ...]:
-    """Values in TOML: one, a list, or a text in the notation of --sweep."""
+    """Return the values of a TOML value, a list, or a text in the notation of --sweep."""
     words = []
     for part in node.items() if isinstance(node.value, list) else [node]:
         if isinstance(part.value, bool):
@@ -92,14 +92,10 @@ def _axes(model: DeclaredModel, node: Node | None) -> tuple[Axis, ...]:
 
 
 def _tables(node: Node) -> tuple[Node, ...]:
-    """Return an array of tables that are not empty."""
+    """Return the tables of an array; fail if one is empty."""
     if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
         node.bad(f"expected tables [[{node.key}]] with at least one key")
     return tuple(node.items())
-
-
-def _itself(node: Node) -> Node:
-    return node
 
 
 Tables: TypeAlias = Annotated[tuple[Node, ...], NodeReader(_tables)]
@@ -107,17 +103,17 @@ Tables: TypeAlias = Annotated[tuple[Node, ...], NodeReader(_tables)]
 
 @dataclass(frozen=True)
 class _GridFile:
-    """A grid as its file has it; which keys and values there are depends on the model."""
+    """The contents of a grid file, whose keys and values depend on the model."""
 
     description: str = ""
-    axes: Annotated[Node | None, NodeReader(_itself)] = None
+    axes: Annotated[Node | None, NodeReader(lambda node: node)] = None
     exclude: Tables = ()
     include: Tables = ()
     source: Annotated[str, From.FILE] = ""
 
 
 class _GridRules:
-    """A grid before taking the product. exclude, include: points as key -> values."""
+    """The axes of a grid file, and its rules. exclude, include: points as key -> values."""
 
     def __init__(self, model: DeclaredModel, file: _GridFile) -> None:
         self.source, self.axes = file.source, _axes(model, file.axes)
@@ -136,7 +132,7 @@ class _GridRules:
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> SweepGrid:
-    """Build the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
+    """Return the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
 
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
@@ -168,7 +164,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
 
 
 def _reject_bad_base(model: DeclaredModel, base: Selection) -> None:
-    """Raise UsageFault for unknown names; each point checks whether its values are consistent."""
+    """Raise UsageFault for unknown names; whether values fit each other is checked for each point."""
     model.variant(base.variant)
     model.scope(base.scope)
     parse_overrides(model.config, base.overrides)
@@ -190,7 +186,7 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
 
 
 def _point(model: DeclaredModel, number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
-    """Resolve a point of the grid; keep a configuration that the model refuses, with the reason."""
+    """Return a point of the grid, resolved; a configuration that the model refuses has the reason instead."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
     variant, scope = values.get("variant", base.variant), values.get("scope", base.scope)
@@ -205,7 +201,7 @@ def _point(model: DeclaredModel, number: int, base: Selection, values: Mapping[s
 
 
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Refuse every point that is the same configuration as an earlier one."""
+    """Return the points; one with the configuration of an earlier point is refused."""
     first: dict[tuple[str, str, str], int] = {}
     unique = []
     for point in points:

@@ -1,6 +1,6 @@
 """The folder of a sweep: its definition (`sweep.json`) and every answer as it arrives (`rows.jsonl`).
 
-An answer is one line of a journal, written after its traces. If a configuration has two, the later one counts.
+An answer is one line, written after its traces.
 
     DIR/sweep.json               the grid, the properties, the limits, a digest of the model
     DIR/rows.jsonl               {"number": 7, "by": "process", "report": {..}, ..}
@@ -13,7 +13,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -43,13 +43,13 @@ CODES = Codes("checkpoint-damaged")
 
 
 class SweepAnswer(JobAnswer, frozen=True, kw_only=True):
-    """An answer and who gave it; its traces are in the folder."""
+    """An answer and what gave it; its traces are in the folder."""
 
     by: Searcher
 
 
 class SavedPoint(Record, frozen=True):
-    """A configuration of a sweep. config: a digest of its values, None if the model refuses it."""
+    """A configuration of a sweep. config: a digest of its values; None if the model refuses it."""
 
     variant: str
     scope: str
@@ -59,24 +59,15 @@ class SavedPoint(Record, frozen=True):
     refused: str | None
 
 
-class SavedLimits(Record, frozen=True):
-    """The limits of a sweep, see `Limits`."""
-
-    max_depth: int | None
-    max_states: int | None
-    time_budget: float | None
-    memory: int | None
-
-
 class SavedSweep(Record, frozen=True):
-    """Everything that must be the same for a sweep to continue. model: the digest of its rules."""
+    """Everything that must be the same for a sweep to resume. model: the digest of its rules."""
 
     axes: tuple[Axis, ...]
     keys: tuple[str, ...]
     excluded: int
     points: tuple[SavedPoint, ...]
     properties: tuple[str, ...]
-    limits: SavedLimits
+    limits: Limits
     stop_at_first: bool
     large: int
     model: str
@@ -93,7 +84,7 @@ def describe(grid: SweepGrid, request: SweepRequest) -> SavedSweep:
         excluded=grid.excluded,
         points=tuple(_saved_point(point) for point in grid.points),
         properties=request.properties,
-        limits=SavedLimits(**asdict(request.limits)),
+        limits=request.limits,
         stop_at_first=request.stop_at_first,
         large=request.large,
         model=declared(request.selection.source).digest(),
@@ -116,9 +107,9 @@ def _saved_point(point: Point) -> SavedPoint:
 
 
 def grid_of(saved: SavedSweep, model: Selection) -> SweepGrid:
-    """Return the grid of a saved sweep. Raise UsageFault if a configuration changed (in a scope file).
+    """Return the grid of a saved sweep; raise UsageFault if the model refuses a configuration now.
 
-    model: a selection that names the model, which a run folder never does.
+    model: a selection with the model, which a run folder never names.
     """
     points = []
     for number, point in enumerate(saved.points, start=1):
@@ -129,18 +120,14 @@ def grid_of(saved: SavedSweep, model: Selection) -> SweepGrid:
 
 
 def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
-    """Return the request with everything that belongs to the sweep taken from what was saved."""
+    """Return the request with the properties and limits of the saved sweep."""
     return replace(
-        request,
-        properties=saved.properties,
-        limits=Limits(**structs.asdict(saved.limits)),
-        stop_at_first=saved.stop_at_first,
-        large=saved.large,
+        request, properties=saved.properties, limits=saved.limits, stop_at_first=saved.stop_at_first, large=saved.large
     )
 
 
 def reject_other(saved: SavedSweep, requested: SavedSweep, place: Path) -> None:
-    """Raise UsageFault if the sweep in the folder is not the requested one; the message says what differs."""
+    """Raise UsageFault, with the difference, if the sweep in the folder is not the requested one."""
     detail = _difference(saved, requested)
     if detail is not None:
         raise UsageFault(
@@ -180,7 +167,7 @@ def _format_field(sweep: SavedSweep, field: str) -> str:
 
 
 class Ledger:
-    """The folder of one sweep, open for writing answers. numbers: those of its configurations."""
+    """The folder of one sweep, open for answers. numbers: those of its configurations."""
 
     def __init__(self, folder: Path, numbers: Iterable[int]) -> None:
         self.folder = folder
@@ -205,7 +192,7 @@ class Ledger:
         return f"{number:04}"
 
     def settled(self, number: int) -> bool:
-        """True if a configuration has a final answer; a failure is tried again."""
+        """Return whether a configuration has a final answer; a failure is not final."""
         done = self.done.get(number)
         return done is not None and (done.report is not None or done.refused is not None)
 
@@ -214,7 +201,7 @@ class Ledger:
 
 
 def create(place: Path | None, sweep: SavedSweep) -> Ledger:
-    """Create the requested folder, or one named by what is swept. Raise UsageFault if it is taken."""
+    """Create the requested folder, or one named by a digest of the sweep; raise UsageFault if it is taken."""
     body = json.dumps(to_data(sweep), sort_keys=True)
     reject_file(place)
     if place is None:
@@ -233,7 +220,7 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
 
 
 def read_sweep(place: Path) -> SavedSweep:
-    """Read the definition of the sweep in a folder. Raise UsageFault if there is no sweep, or it is damaged."""
+    """Return the definition of the sweep in a folder; raise UsageFault if there is none, or it is damaged."""
     file = place / MANIFEST
     if not file.is_file():
         raise UsageFault("no-checkpoint", f"there is no resumable sweep in {place}", where=str(file))

@@ -1,10 +1,9 @@
 """Configurations of a sweep as Spark tasks: an input row is a configuration, an output row its answer (JSON).
 
-Small configurations are packed, by estimated cost, into about `PACKS` tasks per slot of the cluster; a task
-checks its pack sequentially with one thread. Several Spark jobs run concurrently, so answers arrive while
-others still run. When a job fails for good (after Spark's retries), each of its configurations gets its own
-task, and only one that fails again is lost. A fault that every task would meet, such as executors without
-Python or a driver without its JVM, stops the sweep.
+Small configurations are packed by estimated cost into about `PACKS` tasks per slot of the cluster; a task checks its
+pack sequentially in one thread. Several Spark jobs run concurrently, so that answers arrive while others still run. If
+a job fails (after Spark's retries), each of its configurations gets its own task, and only one that fails again is
+lost. A fault that every task would meet, such as executors without Python, stops the sweep.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKS = 4
-"""Tasks per slot: enough to even out wrong estimates."""
+"""Tasks per slot, to even out wrong estimates."""
 JOBS = 16
-"""Number of concurrent Spark jobs: each needs a thread of the driver."""
+"""Number of concurrent Spark jobs, each with a thread of the driver."""
 SCHEMA = "number int, body string"
 TAG = "elrcheck-sweep"
 HOPELESS = ("executor", "executor-package", "executor-python")
@@ -36,12 +35,12 @@ HOPELESS = ("executor", "executor-package", "executor-python")
 
 
 def slots(session: SparkSession) -> int:
-    """Number of tasks that the cluster runs concurrently, according to the driver."""
+    """Return the number of tasks that the cluster runs concurrently, according to the driver."""
     return int(session.sparkContext.defaultParallelism)
 
 
 class SparkTasks:
-    """A crew on the cluster: driver threads, each waiting for one Spark job. Ending it cancels all jobs."""
+    """A crew on the cluster: driver threads that each wait for one Spark job. `end` cancels all jobs."""
 
     def __init__(self, session: SparkSession, jobs: Sequence[Job]) -> None:
         self._session = session
@@ -57,7 +56,7 @@ class SparkTasks:
         return self._unanswered > 0
 
     def wait(self, seconds: float) -> Sequence[JobAnswer]:
-        """Return the new answers, and start the jobs of a failed Spark job one by one.
+        """Return the new answers; start the configurations of a failed Spark job one by one.
 
         Raises EnvironmentFault if a retry is useless.
         """
@@ -78,7 +77,7 @@ class SparkTasks:
         return result
 
     def running(self) -> Sequence[tuple[Job, int | None]]:
-        """Nothing: which tasks run is known only on the cluster."""
+        """Return nothing: only the cluster knows which tasks run."""
         return ()
 
     def end(self) -> None:
@@ -105,7 +104,7 @@ class SparkTasks:
 
 
 def _submit(session: SparkSession, packs: list[list[Job]]) -> list[JobAnswer]:
-    """Run one Spark job with one partition per pack."""
+    """Return the answers of one Spark job with one partition per pack."""
     context = session.sparkContext
     context.addJobTag(TAG)  # of this thread
     bodies = [[(job.number, to_text(job)) for job in each] for each in packs]
@@ -115,7 +114,7 @@ def _submit(session: SparkSession, packs: list[list[Job]]) -> list[JobAnswer]:
 
 
 def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Check every configuration of a pack, in a Spark task."""
+    """Yield the answer for every configuration of a pack, in a Spark task."""
     import pyarrow as pa
 
     from elrcheck.base.progress import Silent
@@ -129,6 +128,6 @@ def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _first_line(fault: Exception) -> str:
-    """Spark's message about a failed task, without the stack traces."""
+    """Return Spark's message about a failed task, without stack traces."""
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(fault).__name__

@@ -1,8 +1,8 @@
 """`elrcheck sweep`: check each configuration of a grid as `elrcheck check` does.
 
 Small configurations run concurrently, the largest first: in a pool on this machine (`pool`) or in Spark tasks
-(`on_spark`). One that exceeds `--large` states stops there and runs again later, on its own, with all
-resources. Every answer is stored as it arrives (`ledger`), so a stopped sweep can always resume.
+(`on_spark`). One that exceeds `--large` states stops there and runs again later, on its own, with all resources. Every
+answer is stored as it arrives (`ledger`), so that a sweep can resume.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WORK = "work"
 
 @dataclass(frozen=True)
 class Engines:
-    """The engines that check the jobs: `small` takes all small ones at once, `whole` a large one."""
+    """The crews for the jobs: `small` of all small jobs at once, `whole` of a large job."""
 
     small: Callable[[Sequence[Job]], TaskCrew[Job, JobAnswer]]
     whole: Callable[[Job], TaskCrew[Job, JobAnswer]]
@@ -55,17 +55,17 @@ class Engines:
 
 
 def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
-    """Check every configuration of the grid.
+    """Check every configuration of the grid; after an interrupt the report has the answers so far.
 
-    Raises UsageFault for an unknown grid or property, NothingChecked if no configuration remains to check,
-    EnvironmentFault if the engine cannot start. After an interrupt the report has the answers so far.
+    Raises UsageFault for an invalid grid or an unknown property, NothingChecked if no configuration can be checked,
+    EnvironmentFault if the engine cannot start.
     """
     started = time.monotonic()
     if request.resume is None:
         request, grid, ledger = _begin(request)
         with alone_in(ledger.folder):
             return _run_in(ledger, grid, request, progress, started)
-    # Reading the answers cuts off an incomplete line, which another process may be writing.
+    # Lock first: reading the answers removes an incomplete line, which another process may be writing.
     with alone_in(request.resume, request.resume.is_dir()):
         request, grid, ledger = _resume(request, request.resume)
         return _run_in(ledger, grid, request, progress, started)
@@ -86,7 +86,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
                 run.small(engines)
                 run.large(engines)
     except BaseException as fault:
-        if not ledger.done:  # nothing to resume, such as when Spark did not start
+        if not ledger.done:  # nothing to resume, for example because Spark did not start
             _forget(ledger)
         elif isinstance(fault, ElrError):
             again = f"resume with `{again_with(ledger.folder, request.selection)}`"
@@ -116,14 +116,14 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
 
 
 def _begin(request: SweepRequest) -> tuple[SweepRequest, SweepGrid, Ledger]:
-    """Build the grid and create the folder of a new sweep."""
+    """Return the request, the grid and the new folder of a sweep."""
     grid = make_grid(request.selection, request.sweeps, request.grid)
     select_properties(declared(request.selection.source).whole(), request.properties)
     return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
 
 
 def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, SweepGrid, Ledger]:
-    """Read the grid and open the folder of a sweep to resume."""
+    """Return the request, the grid and the folder of a sweep to resume."""
     if request.run_dir is not None:
         raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
     saved = ledgers.read_sweep(place)
@@ -179,7 +179,7 @@ def _settled(ledger: Ledger, point: Point) -> bool:
 
 
 def _folder_stays(ledger: Ledger, grid: SweepGrid) -> bool:
-    """Return whether the folder stays; one that the user did not name is removed when nothing in it is of use."""
+    """Return whether the folder stays; one that the user did not name is removed if nothing in it is useful."""
     has_traces = any(done.traces for done in ledger.done.values())
     unfinished = not all(_settled(ledger, point) for point in grid.points)
     if has_traces or unfinished or ledger.folder.parent != RUNS:
@@ -205,7 +205,7 @@ def _forget(ledger: Ledger) -> None:
 
 
 class _SweepRun:
-    """The progress of one sweep: the remaining jobs and the answers so far."""
+    """A sweep in progress: the remaining jobs and the answers so far."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """`elrcheck trace diff`: show where two traces diverge, and how they differ from there on.
 
-Steps are compared by number: the n-th of one trace with the n-th of the other. From the point of divergence
-on, every state is compared leaf by leaf.
+Steps and states are compared by number: the n-th of one trace with the n-th of the other.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ ABSENT = "-"
 
 
 def diff(a: Replayed, b: Replayed) -> TraceDiffReport:
-    """Configurations may differ; a leaf that only one of them has is absent in the other."""
+    """Return where two traces differ, in configurations that may differ too."""
     calls_a, calls_b = _calls(a), _calls(b)
     config = _config(a, b)
     rows = tuple(_rows(a, b, calls_a, calls_b))

@@ -25,9 +25,9 @@ from elrcheck.traces.violation import explain
 
 @dataclass(frozen=True)
 class ExplainQuestion:
-    """The question: properties by id, name or glob (none: those that fail), or an action.
+    """Properties by id, name or glob (empty: those that fail), or an action.
 
-    at: index of the state; None for the state where one of the properties first fails, else the last state.
+    at: index of the state; None for the first state in which one of the properties fails, else the last state.
     """
 
     properties: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class ExplainQuestion:
 
 
 def run_explain(subject: Replayed, question: ExplainQuestion) -> ExplainReport:
-    """Return the answer; raise UsageFault for names and states that do not exist."""
+    """Return the explanation; raise UsageFault for names and states that do not exist."""
     last = len(subject.states) - 1
     if question.at is not None and not 0 <= question.at <= last:
         raise UsageFault("no-state", f"there is no state {question.at}; the last one is {last}", where="--at")
@@ -84,7 +84,7 @@ def _report(subject: Replayed, at: int, explained: tuple[Explained, ...]) -> Exp
 
 
 def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> ExplainReport:
-    """Return the behaviour to explain; an unfair cycle refutes nothing."""
+    """Return the explanation of liveness properties; an unfair cycle violates none."""
     assert subject.loop is not None
     cycle = cycle_of(subject)
     explained = tuple(one for fn in chosen for one in explain_waits(subject, fn, at))
@@ -114,7 +114,7 @@ def _chosen(subject: Replayed, question: ExplainQuestion) -> tuple[Fn, ...]:
 
 
 def _place(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> int:
-    """Return the state asked for, or the first one that any of the properties hits."""
+    """Return the requested state, by default the first one that any of the properties hits, else the last."""
     steps = [fn for fn in chosen if fn.is_step]
     if at == 0 and steps:
         why = f"{steps[0].ident} is a property of steps, and no step leads to state 0"
@@ -147,10 +147,9 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
 
 
 def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
-    """Return every choice of the arguments, or the one in the question."""
+    """Return every choice of the arguments, or the one in the text."""
     label = parse_action(text, subject.model, subject.config)
-    name = label if isinstance(label, str) else label.action
-    fn = next(fn for fn in subject.model.actions if fn.name == name)
+    fn = subject.model.actions_by_name[label if isinstance(label, str) else label.action]
     choices = list(instances(fn, subject.config))
     if not isinstance(label, str):
         if label.args not in choices:

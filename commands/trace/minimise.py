@@ -2,11 +2,11 @@
 
 Three stages, in this order:
 
-1. Remove steps, large pieces first, then one by one (delta debugging). A step that is then no longer enabled
-   is skipped. In the end no single step can be removed; a different trace may still be shorter.
-2. Remove members of each sort whose size is a setting, such as brokers, as many as possible: the steps that name
-   them go, the remaining members are renumbered.
-3. With --search, the compiled engine searches the scope for a shorter trace, so that none remains.
+1. Remove steps, large pieces first, then one by one (delta debugging), and with them steps that are then not enabled.
+   In the end no single step can be removed; a different trace may still be shorter.
+2. Remove as many members as possible of each sort whose size is a setting, such as brokers, with the steps that name
+   them; the remaining members are renumbered.
+3. With --search, the compiled engine searches the scope for a shorter trace.
 
 Every attempt is a replay in plain Python that ends in a violation, so the result needs no further check.
 """
@@ -37,9 +37,9 @@ MOST_REPLAYS = 20_000
 
 
 class CountedReplays:
-    """Replays of label lists in one configuration; counts them.
+    """Replays steps in one configuration, and counts the replays.
 
-    origin: of the resulting behaviours. bounded: steps that leave the budgets are skipped.
+    origin: of the resulting behaviours. bounded: skip steps that leave the budgets.
     """
 
     def __init__(self, model: Model, config: Any, origin: TraceOrigin, fn: Fn, bounded: bool) -> None:
@@ -49,7 +49,7 @@ class CountedReplays:
         self.number = 0
 
     def run(self, labels: Sequence[Label]) -> Behaviour[Label] | None:
-        """Return the behaviour of those steps that are possible, up to a violation; None without a violation."""
+        """Return the behaviour of the enabled steps, up to a violation; None without a violation."""
         self.number += 1
         plain, fn = self.plain, self.fn
         states, taken = [plain.initial()], list[Label]()
@@ -79,9 +79,10 @@ def minimise(
     seconds: float = 60.0,
     within: Selection | None = None,
 ) -> tuple[Replayed, Shortened]:
-    """Return the shortened trace and what was achieved; raise UsageFault if the trace does not violate the property.
+    """Return the shortened trace and the numbers of steps and members; raise UsageFault if the trace does not violate
+    the property.
 
-    within: names the model of the trace, unless it is the default one.
+    within: has the model of the trace, unless it is the default one.
     """
     fn = _property(subject, requested)
     bounded = all(subject.plain.within(state) for state in subject.states)
@@ -135,7 +136,7 @@ def _property(subject: Replayed, requested: str | None) -> Fn:
 
 
 def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[Label]:
-    """Return a run without a removable step (unless MOST_REPLAYS is reached)."""
+    """Return a run from which no single step can be removed, unless MOST_REPLAYS is reached."""
     size = max(1, len(run.labels) // 2)
     while size:
         shorter = _without_piece(replays, run, size)
@@ -150,7 +151,7 @@ def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[La
 
 
 def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
-    """Return the run without some piece of this size, from the end on, or None."""
+    """Return a run without a piece of this size, the latest that can be removed; None if there is none."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
             return None
@@ -167,7 +168,7 @@ def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) ->
 def _fewer_members(
     model: Model, within: Selection, run: Behaviour[Label], sort: str, size: str
 ) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
-    """Yield smaller configurations, smallest first, with the steps of the remaining members of a sort."""
+    """Yield smaller configurations, the smallest first, with the steps of the remaining members of a sort."""
 
     def selected(**changed: int) -> Selected:
         of = replace(run.origin, overrides={**run.origin.overrides, **changed}).selection()
@@ -186,7 +187,7 @@ def _fewer_members(
 
 
 def _renamed(label: Label, types: Sequence[Ty], sort: str, new: Mapping[int, int]) -> Label | None:
-    """Return the step with renumbered members; None if it names a removed one, or has members inside a value."""
+    """Return the step with renumbered members; None if it names a removed one, or has one inside another value."""
     args: list[object] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty
@@ -207,7 +208,7 @@ def _renamed(label: Label, types: Sequence[Ty], sort: str, new: Mapping[int, int
 def _searched(
     model: Model, config: Any, fn: Fn, run: Behaviour[Label], seconds: float, progress: Progress
 ) -> tuple[Behaviour[Label], bool]:
-    """Return (a shorter run, if the engine finds one; whether certainly none is shorter)."""
+    """Return a shorter run if the engine finds one, else this one, and whether none is shorter for certain."""
     from elrcheck.checking.engines import SearchSubject, explore
 
     if len(run.labels) < 2:

@@ -12,7 +12,10 @@ from elrcheck.traces.truth import violations
 
 
 def run_replay(path: Path, named: NamedSelection, form: Format | None = None) -> ReplayReport:
-    """Replay a recorded trace; raise UsageFault if the file is not a trace, NothingChecked if it has no state."""
+    """Return the replay of a recorded trace.
+
+    Raises UsageFault if the file is not a trace, NothingChecked if it has no state.
+    """
     loaded = read_recorded(path, named, form)
     replayed = replay(loaded.model, loaded.config, loaded.behaviour)
     rejected, recorded = replayed.rejection is not None, len(loaded.behaviour.states)

@@ -1,4 +1,4 @@
-"""`elrcheck trace show` and `sample`: present a trace as a report, with filters, or in another notation."""
+"""`elrcheck trace show` and `sample`: a trace as a report, with filters, or in another notation."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def show(
     save: Path | None = None,
     expressions: Sequence[str] = (),
 ) -> TraceReport:
-    """Return the report of a trace; violations are those of the whole trace, regardless of filters.
+    """Return the report of a trace; violations are those of the whole trace, whatever the filters.
 
-    save: also store the trace there; expressions: modelling language, evaluated in every state shown.
+    save: also store the trace there. expressions: modelling language, evaluated in every state of the range.
     """
     plain, view, number = subject.plain, subject.view, len(subject.labels)
     first, last = _range(filters, number)
@@ -88,7 +88,7 @@ def written(subject: Replayed, notation: str, filters: TraceFilters = UNFILTERED
 
 
 def narrowed(view: TraceView, filters: TraceFilters) -> TraceView:
-    """Apply the filters to a trace. Raise UsageFault for a glob that matches nothing."""
+    """Return the part of a trace that passes the filters; raise UsageFault for a word that matches nothing."""
     if filters == UNFILTERED:
         return view
     for word in (*filters.only, *filters.hide):
@@ -102,7 +102,7 @@ def narrowed(view: TraceView, filters: TraceFilters) -> TraceView:
 
 
 def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:
-    """Return the leaves before the first step shown."""
+    """Return the leaves before the first of these steps."""
     values = dict(view.initial)
     for step in view.steps[: steps[0].index - 1 if steps else 0]:
         values.update({change.path: change.new for change in step.changes})
@@ -130,7 +130,7 @@ def _selected(path: str, filters: TraceFilters) -> bool:
 
 
 def _names_path(word: str, path: str) -> bool:
-    """True if the word names the path: a leaf, a prefix, or a glob over whole paths; isr is partition.isr."""
+    """Return whether the word names the path: as its start, its last part, or a glob over the whole path."""
     if any(ch in word for ch in "*?"):
         # Brackets are part of paths, not character classes.
         return fnmatch.fnmatchcase(path, word.replace("[", "[[]"))
@@ -148,10 +148,7 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 
 
 def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
-    """Return a random walk in plain Python: each step changes something and stays within the budgets.
-
-    The walk stops early where there is no such step.
-    """
+    """Return a random walk in plain Python of up to `depth` steps that change something within the budgets."""
     selected = resolve(named.selection)
     model = selected.declared.checked()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
@@ -167,7 +164,7 @@ def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
         by_action: dict[str, list[tuple[Label, object]]] = {}
         for choice in choices:
             by_action.setdefault(choice[0].action, []).append(choice)
-        # First an action, then its arguments: otherwise those with many arguments are nearly all there is.
+        # First an action, then its arguments: otherwise actions with many arguments would dominate.
         label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
         states.append(after)
         labels.append(label)

@@ -5,8 +5,8 @@
     p         print the leaves of the state         ?         this help
     q         quit (as does the end of input)
 
-On a terminal a mistake prints an error and the menu continues; in a pipe it ends the run, because the
-remaining commands were meant for another state.
+On a terminal a mistake prints an error, and the menu continues; in a pipe it ends the run, because the remaining
+commands were meant for another state.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HELP = "0, 1, ..: take that action   u: undo   j N: to state N   p: print the st
 
 @dataclass
 class SteppedTrace:
-    """A trace in progress. ahead: undone steps, which `j` can redo until another step is taken."""
+    """A trace in progress. ahead: undone steps that `j` can redo, until another step is taken."""
 
     subject: Replayed
     write: Callable[[str], None]
@@ -43,8 +43,6 @@ class SteppedTrace:
         self.indices = self.subject.repro.split("/") if self.subject.repro else []
         self.actions = self.subject.model.actions_by_name
         self.choices: list[tuple[Label, Any]] = []
-
-    # ------------------------------------------------------------------------- what is shown
 
     def show(self) -> None:
         """Print the last step, the properties that the state violates, and the menu."""
@@ -72,10 +70,8 @@ class SteppedTrace:
         for path, value in leaves(self.states[-1], self.subject.model.state_ty):
             self.write(f"  {path} = {value}\n")
 
-    # ------------------------------------------------------------------------- what can be done
-
     def obey(self, line: str) -> bool:
-        """Execute one command line, and return False to quit. Raise UsageFault for an invalid command."""
+        """Execute one command line; return False to quit. Raise UsageFault for an invalid command."""
         word, _, rest = line.strip().partition(" ")
         rest = rest.strip()
         match word:
@@ -129,7 +125,7 @@ class SteppedTrace:
 
     @property
     def reached(self) -> Replayed:
-        """The trace so far, with the first property that its last state violates."""
+        """Return the trace so far, with the first property that it violates."""
         hits = [hit.id for hit in violations(self.plain, self.states)]
         source, subject = f"--repro {'/'.join(self.indices)}", self.subject
         origin = replace(subject.behaviour.origin, property=hits[0] if hits else "", source=source, form=None)

@@ -24,9 +24,9 @@ REFUSED = "refused by: "
 
 
 def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained, ...]:
-    """Return every choice of the property's parameters that waits for ever, or one explanation that no choice does.
+    """Return each choice of the property's parameters that waits for ever, or one explanation that none does.
 
-    at: look only at this state of the cycle.
+    at: the only state of the cycle to explain.
     """
     assert subject.loop is not None
     first = subject.loop
@@ -49,7 +49,7 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
 
 
 def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
-    """Return the subject with the V-* among its properties; raise UsageFault if it is not a lasso."""
+    """Return the subject, a lasso with the liveness properties; raise UsageFault if a finite trace has any named."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
         return subject if subject.model.leads_to else replace(subject, model=declared(None).whole())
@@ -64,7 +64,7 @@ def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
 
 
 def cycle_of(subject: Replayed) -> Cycle:
-    """Return the cycle, and how it satisfies the fairness of every step that some state could allow."""
+    """Return the cycle, and how it satisfies the fairness of every step that the configuration does not exclude."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
     stops = subject.loop == len(subject.labels)
@@ -80,7 +80,7 @@ def cycle_of(subject: Replayed) -> Cycle:
 
 
 def _last(subject: Replayed) -> int:
-    """Return the last state of the cycle; the one after it, if there are steps in it, is its first again."""
+    """Return the last state of the cycle; if it has steps, the state after it is its first again."""
     assert subject.loop is not None
     return max(subject.loop, len(subject.labels) - 1)
 
@@ -125,7 +125,7 @@ def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
 
 
 def _owed(plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], taken: dict[int, Label]) -> FairStep:
-    fn = next(fn for fn in plain.model.actions if fn.name == label.action)
+    fn = plain.model.actions_by_name[label.action]
     refusals = {number: _refusal(plain, label, entry, state) for number, state in states.items()}
     idle = next((number for number, why in refusals.items() if why is not None), None)
     return FairStep(

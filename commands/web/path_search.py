@@ -1,13 +1,12 @@
 """A search for a violation from a state, in a process of its own, which can be cancelled at any moment.
 
-Only that process imports the compiler. It searches with the kernel of `check`, started in another state; the plain
-model then follows the trace.
+Only that process imports the compiler. It searches with the kernel of `check`, from another state; the plain model
+then follows the trace.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -27,7 +26,7 @@ MEMORY = 2 * 2**30
 
 @dataclass(frozen=True)
 class SearchJob:
-    """A search from the end of a path, for one property, or with an empty id for any that is true there."""
+    """A search from the end of a path for a violation of one property; if that is empty, of any that holds there."""
 
     id: int
     selection: Selection
@@ -52,7 +51,7 @@ class RunningSearch:
         self._crew.wait(0)
 
     def ask(self) -> WebSearch:
-        """Return the latest news; never waits."""
+        """Return the latest news, without waiting."""
         if self.last.verdict != "searching":
             return self.last
         answers = self._crew.wait(0)
@@ -63,7 +62,7 @@ class RunningSearch:
         return replace(self.last, seconds=round(time.monotonic() - self.began, 1))
 
     def cancel(self) -> WebSearch:
-        """Stop the search if it still runs; leaves no process behind."""
+        """Stop the search and its process if it still runs; return its last news."""
         latest = self.ask()
         if latest.verdict == "searching":
             self.last = replace(latest, verdict="cancelled", said="cancelled")
@@ -157,12 +156,8 @@ def _checks(space: FollowedSpace, ident: str, start: object) -> list[Fn]:
         if not named:
             raise UsageFault("unknown-property", f"unknown property `{ident}`")
         return named
-    already = {fn.ident for fn in _false_now(space, start)}
+    already = {fn.ident for fn in space.false_after(None, start)}
     left = [fn for fn in space.model.always if fn.ident not in already]
     if not left:
         raise UsageFault("web-request", "every property is violated in this state already")
     return left
-
-
-def _false_now(space: FollowedSpace, start: object) -> Iterable[Fn]:
-    return space.false_after(None, start)

@@ -29,7 +29,7 @@ CACHED_STATES = 2000
 
 @dataclass(frozen=True)
 class Path:
-    """Steps from the initial state on, followed by the plain model."""
+    """Steps from the initial state, followed by the plain model."""
 
     states: tuple[Any, ...]
     labels: tuple[Label, ...]
@@ -70,7 +70,7 @@ class FollowedSpace:
             raise UsageFault("web-request", message, help=f"there are {len(self.starts)}, from 0 on")
         self.drawing: Drawing = drawing_of(self.model, self.config)
         self.actions = self.model.actions_by_name
-        self.choices = functools.lru_cache(CACHED_STATES)(self._choices)
+        self.choices = functools.lru_cache(CACHED_STATES)(lambda state: tuple(self.plain.successors(state)))
         self.false_after = functools.lru_cache(20 * CACHED_STATES)(self._false_after)
 
     def follow(self, words: Sequence[str]) -> Path:
@@ -100,14 +100,11 @@ class FollowedSpace:
 
     @functools.cached_property
     def _spelled(self) -> dict[str, Label]:
-        """Map the words of a path to actions with arguments, because not every type can be parsed."""
+        """Return word of a path -> action with arguments, because not every type can be parsed."""
         return {self.word(label): label for label, _ in self.plain.steps}
 
-    def _choices(self, state: Any) -> tuple[tuple[Label, Any], ...]:
-        return tuple(self.plain.successors(state))
-
     def _false_after(self, before: Any, state: Any) -> tuple[Fn, ...]:
-        """Return the properties that a state violates, or the step into it; before: None for the initial state."""
+        """Return the properties that a state, or the step into it, violates. before: None for the initial state."""
         return tuple(
             fn
             for fn in self.model.always
@@ -116,9 +113,9 @@ class FollowedSpace:
         )
 
     def index_of(self, state: Any, word: str, number: int) -> int:
-        """Return the index of the choice that a word names in a state; UsageFault if it is not enabled there.
+        """Return the index of the choice that a word names in a state; raise UsageFault if it is not enabled there.
 
-        number: of the step, for the message.
+        number: that of the step, for the message.
         """
         choices = self.choices(state)
         if word.isdecimal():

@@ -17,7 +17,7 @@ from elrcheck.traces.loaded import NamedSelection
 
 @dataclass(frozen=True)
 class WebRequest:
-    """port: 0 for a free one. trace, repro: where to begin, if not in the initial state."""
+    """The options of `web`. port: 0 for a free one. trace, repro: where to begin, by default in the initial state."""
 
     selection: NamedSelection = field(default_factory=NamedSelection)
     port: int = 0
@@ -44,7 +44,7 @@ def run_web(request: WebRequest, write: Callable[[str], None]) -> None:
             with contextlib.suppress(webbrowser.Error, OSError):
                 webbrowser.open(server.address)
         while thread.is_alive():
-            time.sleep(0.2)  # in small parts: a signal is noticed between them on every system
+            time.sleep(0.2)  # not `join`, which does not notice a signal on every system
     finally:
         server.shutdown()
         server.server_close()

@@ -1,4 +1,4 @@
-"""Answers the requests of the page: a state, the reading and writing of a trace, and a search."""
+"""Answers the requests of the page: for a state, to read or write a trace, to search."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MOST_WATCHED = 12
 
 
 class Explorer(PageAnswers):
-    """One explorer. Stateless: the page sends its path with each request.
+    """One explorer. It has no state but its search: the page sends its path with each request.
 
-    named: the selection of the command line, whose scope may be a file; no request can name another one.
+    named: the selection of the command line, whose scope may be a file; a request cannot name another file.
     """
 
     def __init__(self, named: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
@@ -56,7 +56,8 @@ class Explorer(PageAnswers):
             with self._lock:
                 return self._start()
         if path == "/api/search":
-            return self._news()
+            with self._search_lock:
+                return self._current_search().ask()
         raise _unknown(path)
 
     def post(self, path: str, body: Node) -> object:
@@ -73,7 +74,9 @@ class Explorer(PageAnswers):
             case "/api/search":
                 return self._begin(body)
             case "/api/cancel":
-                return self._cancel(body)
+                body.object()
+                with self._search_lock:
+                    return self._current_search().cancel()
         raise _unknown(path)
 
     def close(self) -> None:
@@ -146,15 +149,6 @@ class Explorer(PageAnswers):
             self._search = RunningSearch(SearchJob(self._searches, selection, words, ident, seconds, states, at))
             return self._search.ask()
 
-    def _news(self) -> WebSearch:
-        with self._search_lock:
-            return self._current_search().ask()
-
-    def _cancel(self, body: Node) -> WebSearch:
-        body.object()
-        with self._search_lock:
-            return self._current_search().cancel()
-
     def _current_search(self) -> RunningSearch:
         if self._search is None:
             raise UsageFault("web-not-found", "there has been no search")
@@ -171,7 +165,7 @@ class Explorer(PageAnswers):
         return self._spaces[at]
 
     def _selection(self, node: Node) -> tuple[Selection, int]:
-        """Return a selection and the number of an initial state. A request cannot name a model: that runs Python."""
+        """Return a selection and the number of an initial state. No request may name a model, which runs as Python."""
         node.object(("variant", "scope"), ("overrides", "start"))
         scope = node["scope"].text()
         if ("/" in scope or "\\" in scope or scope.endswith(".toml")) and scope not in self.files:

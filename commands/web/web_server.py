@@ -1,8 +1,8 @@
 """The server behind `elrcheck web`: this machine only, no file but its own, errors as JSON.
 
-A page of another site cannot use it. The Host header must name this server, which DNS rebinding cannot do; a
-POST must come from the page itself, by its Origin, and with a content type that no form of another site can
-send; and no other site may show the page in a frame or read an answer.
+A page of another site cannot use it: the Host header must name this server, which DNS rebinding cannot do; a POST must
+have the Origin of the page, and a content type that no form of another site can send; and no other site may show the
+page in a frame or read an answer.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ STATUS: Mapping[str, HTTPStatus] = {
 
 
 class PageAnswers:
-    """Answers requests for the server; `web_api.Explorer` is one. `get` and `post` return an answer that is data."""
+    """Answers requests for the server. `get` and `post` return data for JSON."""
 
     def get(self, path: str) -> object:
         raise NotImplementedError
@@ -78,7 +78,7 @@ class PageAnswers:
 
 
 class WebServer(ThreadingHTTPServer):
-    """Serves one explorer. Its threads do not keep the process alive."""
+    """Serves one explorer, in threads that do not keep the process alive."""
 
     daemon_threads = True
     block_on_close = False
@@ -112,11 +112,11 @@ class WebServer(ThreadingHTTPServer):
             super().process_request(request, client_address)
             return
         with contextlib.suppress(OSError):
-            request.settimeout(0.1)  # this thread accepts the connections of all
+            request.settimeout(0.1)  # this thread accepts all connections
             fault = UsageFault("web-request", "too many connections at once", help="close some pages")
             request.sendall((BUSY + error_text(fault)).encode())
             request.shutdown(socket.SHUT_WR)
-            request.recv(MOST_LINE)  # what is left unread when it is closed would take the answer back
+            request.recv(MOST_LINE)  # closing it with unread data would discard the answer
         self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -130,7 +130,7 @@ class WebServer(ThreadingHTTPServer):
 
 
 class TimelyReader(io.RawIOBase):
-    """Reads from a connection until a deadline, however little each packet brings."""
+    """Reads from a connection until a deadline for the whole request, not for each packet."""
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class TimelyReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Raise TimeoutError once the deadline has passed."""
+        """Read into the buffer; raise TimeoutError after the deadline."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the request took too long")
@@ -238,7 +238,7 @@ def as_text(data: object) -> str:
 
 
 def error_text(fault: ElrError) -> str:
-    """Return an error as the command line would print it, as JSON."""
+    """Return the parts of an error as JSON."""
     fields = {
         "code": fault.code,
         "message": fault.message,

@@ -1,4 +1,4 @@
-"""Traces in and out of the explorer: a file of any notation becomes a path, and a path a stored trace."""
+"""Traces for the explorer: a file in any notation becomes a path."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
 
 
 def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
-    """Raise UsageFault if a trace names a scope by the path of a file: a page must not read files of this machine."""
+    """Raise UsageFault if a trace names its scope by a file: a page must not read files of this machine."""
     try:
         scope = json.loads(text).get("scope", "")
     except (ValueError, AttributeError, RecursionError):
-        return  # not a stored trace of ours; the reader says what is wrong with it
+        return  # not a stored trace of elrcheck; its reader reports mistakes
     if isinstance(scope, str) and scope and scope not in allowed:
         raise UsageFault(
             "web-scope",

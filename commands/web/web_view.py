@@ -1,4 +1,4 @@
-"""Describes a state for the page: the picture, what may happen next, and which properties hold."""
+"""Describes a state for the page: its picture, the enabled actions, and which properties hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elrcheck.traces.watched import watched
 
 
 def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[str] = ()) -> WebState:
-    """Describe the state after `at` steps of a path, and the whole path around it.
+    """Return the state after `at` steps of a path, and the whole path around it.
 
     expressions: modelling language, evaluated in every state of the path.
     """
@@ -47,7 +47,7 @@ def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[s
         picture=picture_of(space.drawing.drawn(state, state if before is None else before)),
         refused=tuple(map(refusal_in_words, refused(space.plain, state))),
         choices=tuple(_choices(space, state)),
-        properties=tuple(_judged(space, fn, before, state) for fn in _every(space)),
+        properties=tuple(_judged(space, fn, before, state) for fn in space.model.checks),
         beyond=not space.plain.within(state),
         watched=watched(space.model, space.config, path.states, expressions, "watch"),
         starts=len(space.starts),
@@ -56,10 +56,6 @@ def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[s
 
 def chosen(space: FollowedSpace) -> ChosenModel:
     return ChosenModel(space.selected.variant, space.selected.scope, space.selection.overrides, space.start)
-
-
-def _every(space: FollowedSpace) -> tuple[Fn, ...]:
-    return space.model.checks
 
 
 def _ids(space: FollowedSpace, path: Path, number: int) -> tuple[str, ...]:
@@ -86,17 +82,15 @@ def _choices(space: FollowedSpace, state: Any) -> Iterator[EnabledAction]:
 
 
 def _judged(space: FollowedSpace, fn: Fn, before: Any, state: Any) -> Judged:
-    about = first_sentence(fn.doc)
-    if fn.kind == "sometimes":
-        if fn.is_step and before is None:
-            return Judged(fn.ident, fn.name, "sometimes", "not judged", about)
-        reached = space.plain.holds(fn, *((before, state) if fn.is_step else (state,)))
-        return Judged(fn.ident, fn.name, "sometimes", "reached" if reached else "not reached", about)
+    about, states = first_sentence(fn.doc), (before, state) if fn.is_step else (state,)
     if fn.is_step and before is None:
-        return Judged(fn.ident, fn.name, "always", "not judged", about)
+        return Judged(fn.ident, fn.name, "sometimes" if fn.kind == "sometimes" else "always", "not judged", about)
+    if fn.kind == "sometimes":
+        reached = space.plain.holds(fn, *states)
+        return Judged(fn.ident, fn.name, "sometimes", "reached" if reached else "not reached", about)
     if all(fn.ident != other.ident for other in space.false_after(before, state)):
         return Judged(fn.ident, fn.name, "always", "holds", about)
-    broken = explain(space.model, space.config, fn, (before, state) if fn.is_step else (state,), before)
+    broken = explain(space.model, space.config, fn, states, before)
     return Judged(fn.ident, fn.name, "always", "violated", about, broken.conjunct, broken.witness)
 
 

@@ -1,4 +1,4 @@
-"""The verb `config`: the settings that a command would use."""
+"""The verb `config`."""
 
 from __future__ import annotations
 

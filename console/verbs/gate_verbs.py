@@ -1,4 +1,4 @@
-"""Verbs that set up and guard a project: gate, init and new."""
+"""The verbs `gate`, `init` and `new`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _prove_controller(request: ControllerRequest, progress: Progress) -> Control
 
 
 def _record(shell: Shell, baseline: Path, model: Path) -> None:
-    """Write the results of a new baseline, and say which they are."""
+    """Write the results of a new baseline, and print them."""
     from elrcheck.base.proof_requests import GateRequest
     from elrcheck.commands.gate.gate import run_gate
 

@@ -89,7 +89,7 @@ def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
     else:
         reject_given(("workers",), "--engine local")
     if request.paths and not on_command_line("bootstrap"):
-        request = replace(request, bootstrap=None)  # a default from a file of settings
+        request = replace(request, bootstrap=None)  # a default from the settings file
     if request.bootstrap is None:
         reject_given(("client_config",), "--bootstrap")
         if not request.paths:

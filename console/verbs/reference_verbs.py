@@ -1,4 +1,4 @@
-"""Verbs that answer questions: list, show, scenario, doctor, completion and what-if."""
+"""The verbs `list`, `show`, `scenario`, `doctor`, `completion` and `what-if`."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def what_if(
             answers.clear()
 
     def questions() -> Iterator[bytes]:
-        """Yield the questions; those that arrive together are answered together."""
+        """Yield stdin, and print answers before each read, so that questions of one piece are answered together."""
         for piece in shell.lines():
             yield piece
             write_answers()

@@ -1,7 +1,4 @@
-"""Verbs that search a scope: check, simulate and explore.
-
-A verb passes its request to the module that does the work; every heavy import is inside the verb that needs it.
-"""
+"""The verbs `check`, `simulate` and `explore`. Every heavy import is inside the verb that needs it."""
 
 from __future__ import annotations
 

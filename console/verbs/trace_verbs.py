@@ -169,7 +169,7 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
 
 
 def _deliver(shell: Shell, output: Output, report: TraceReport, text: str | None) -> ExitCode:
-    """Print the trace in another notation, if there is a text, or else its report."""
+    """Print the text of the trace in another notation, else the report."""
     if text is None:
         return shell.deliver(report, output)
     shell.write(text)
