@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import NamedScope, config_fields, config_values, find_scope
+from elrcheck.base.typed.configuration import NamedScope, build_config, config_fields, config_values, find_scope
 from elrcheck.declared.select import resolve
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
@@ -56,6 +58,16 @@ def packaged_scope(name: str) -> NamedScope:
     return find_scope(name, SCOPES, config_fields(Config))
 
 
+def variant_config(variant: str) -> Config:
+    """Return a variant's configuration before any scope or setting."""
+    return build_config(Config, find_variant(variant).knobs)
+
+
+def search_config(variant: str, scope: str, knobs: Mapping[str, Any]) -> Config:
+    """Return the configuration of a recorded search: a variant in a packaged scope, with `knobs` on top."""
+    return build_config(Config, find_variant(variant).knobs, packaged_scope(scope).values, knobs)
+
+
 def partition_config(selection: Selection) -> Config:
     """Return the configuration of Kafka's partition for a selection."""
     config: Config = resolve(selection).config
@@ -63,7 +75,7 @@ def partition_config(selection: Selection) -> Config:
 
 
 def reject_impossible(config: Config) -> None:
-    """Raise UsageFault for sizes that are meaningless or that no engine can represent, or if knobs clash."""
+    """Raise UsageFault for sizes that are meaningless or that no engine can represent, and for knobs that clash."""
     _reject_two_strategies(config)
     if not 1 <= config.broker_count <= 8:
         raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
@@ -85,9 +97,10 @@ def reject_impossible(config: Config) -> None:
 
 
 def _reject_two_strategies(config: Config) -> None:
-    """KIP-966 maps unclean.leader.election.enable to a strategy: false to Balanced, true to Aggressive.
+    """Raise UsageFault if unclean elections are on and the recovery manager has another strategy than Aggressive.
 
-    With a manager nothing elects uncleanly without a recovery, so the setting has no other meaning.
+    KIP-966 maps unclean.leader.election.enable to a strategy: false to Balanced, true to Aggressive. With a
+    manager every unclean election is a recovery, so the setting has no other meaning.
     """
     strategy = config.unclean_recovery_strategy
     if not config.unclean_leader_election_enable or strategy == RecoveryStrategy.DISABLED:

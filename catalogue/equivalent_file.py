@@ -1,11 +1,11 @@
-"""Reads `catalogue/equivalents.toml`: the changes of rules that have no effect, each with the reason.
+"""Reads `catalogue/equivalents.toml`: the changes of rules that alter no behaviour, each with the reason.
 
     [[equivalent]]
     because = "the ISR is never empty there"
     mutants = ["fenced_partition: len(p.isr) <= 1 -> len(p.isr) < 1"]
 
-`mutants` are names that `elrcheck mutate --rules` prints. A name without such a change of the model is an
-error, and so is one whose change something tells apart.
+`mutants` are names that `elrcheck mutate --rules` prints. A name that no change of the model has is an error;
+`mutate --rules` reports an entry as contradicted if a check detects its change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def packaged_equivalents() -> Traversable:
 
 
 def read_equivalents(file: Path | Traversable, changes: Collection[str]) -> Mapping[str, str]:
-    """Return mutant -> reason. Raise UsageFault for a duplicate entry, or one without such a change of the model."""
+    """Return mutant -> reason. Raise UsageFault for a duplicate entry, or for a name that is not in `changes`."""
     top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
     reasons: dict[str, str] = {}
     for node in top.get("equivalent", []).items():

@@ -1,6 +1,6 @@
-"""The events that budgets stand for, in an operator's words: those that a search tried, and that `risk` combines.
+"""The events that budgets bound, in an operator's words: what a search tried, and what `risk` combines.
 
-One event for each budget of `Config` but the records themselves, in its order; a test compares the two.
+There is one event for each budget of `Config` except the records, in the order of `Config`; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elrcheck.model.config import Config
 
 @dataclass(frozen=True)
 class Wording:
-    """One kind of event: in words for one of them, and for several."""
+    """A kind of event in words, singular and plural."""
 
     one: str
     many: str
@@ -24,7 +24,7 @@ class Wording:
         return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
 
     def in_prose(self, number: int) -> str:
-        """Return the number of these events as within a sentence: an orderly stop."""
+        """Return the number of these events with an article for a single one: an orderly stop."""
         article = "an" if self.one[0] in "aeiou" else "a"
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
@@ -75,7 +75,7 @@ NETWORK: Mapping[str, str] = {
     "fetch_loss": "lost fetch answers",
     "metadata": "brokers that lag behind by several records",
 }
-"""What the network may do without a budget: knob -> words."""
+"""Knob -> what it lets the network do, without a budget."""
 
 
 def tried(config: Config) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def tried(config: Config) -> tuple[str, ...]:
 
 
 def not_tried(config: Config, danger: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the events that it leaves out, the most dangerous first. danger: the number of findings that need each."""
+    """Return the events that it leaves out, the most dangerous first. danger: event -> the findings that need it."""
     left = {name: event.many for name, event in EVENTS.items() if not _most(config, name)}
     left |= {name: words for name, words in NETWORK.items() if not _happens(config, name)}
     return tuple(left[name] for name in sorted(left, key=lambda name: -danger.get(name, 0)))

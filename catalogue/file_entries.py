@@ -1,4 +1,4 @@
-"""The parts of a model of the user, as `list --model` and `show --model` have them."""
+"""The parts of a user's model, as `list --model` and `show --model` print them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from elrcheck.base.common_options import ModelSource
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.model_entries import Entry, action_entries
 from elrcheck.declared.declared_model import declared
-from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
 from elrcheck.model.knobs import plain
 
 KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
@@ -19,14 +17,15 @@ KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "
 
 
 def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
-    """Return the entries of one kind; UsageFault for a kind that only Kafka's partition has.
+    """Return the entries of one kind. predicates: makes the entries of properties.
 
-    predicates: makes the entries of properties.
+    Raises UsageFault for a kind that only Kafka's partition has.
     """
     if kind not in KINDS:
         message = f"{kind} are about Kafka's partition"
         raise UsageFault("unknown-kind", message, help=f"of a model in a file there are {', '.join(KINDS)}")
     model = declared(file)
+    whole = model.whole()
     match kind:
         case "variants":
             return [_settings(name, model.variant(name).values) for name in model.variant_names]
@@ -39,16 +38,14 @@ def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[
                 for name, value in defaults.items()
             ]
         case "actions":
-            return action_entries(model.whole().actions)
-    return predicates(_predicates(model.whole(), kind))
+            return action_entries(whole.actions)
+        case "lemmas":
+            return predicates(whole.lemmas)
+        case "witnesses":
+            return predicates(whole.sometimes)
+    return predicates((*whole.always, *whole.leads_to))
 
 
 def _settings(name: str, values: Any) -> Entry:
     text = ", ".join(f"{key}={plain(value)}" for key, value in values.items())
     return {"name": name, "summary": text or "the defaults", "values": {k: plain(v) for k, v in values.items()}}
-
-
-def _predicates(model: Model, kind: str) -> tuple[Fn, ...]:
-    if kind == "lemmas":
-        return model.lemmas
-    return model.sometimes if kind == "witnesses" else (*model.always, *model.leads_to)

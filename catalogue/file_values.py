@@ -1,4 +1,4 @@
-"""Values that files of the catalogue have in common: knobs, variants, releases of Kafka."""
+"""Values that several kinds of catalogue files contain: knobs, variants, releases of Kafka."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from elrcheck.base.typed.records import NodeReader, prose
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_names
 
+SCOPE = "two-brokers-quiet"
+"""The scope of hazards, findings and recipes that name no other."""
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 def knob_values(node: Node) -> dict[str, Any]:
-    """Fields of `Config`, with values of their types."""
+    """Return the fields of `Config` in a table, with values of their types."""
     kinds = config_fields(Config)
     return {key: config_value(kinds[key], part) for key, part in node.object((), kinds).fields()}
 
 
 def variant_name(node: Node) -> str:
-    """Return the name of a variant that there is."""
+    """Return the name of a variant; a UsageFault suggests one if it does not exist."""
     name = prose(node)
     variants = variant_names()
     if name not in variants:
@@ -32,7 +34,7 @@ def variant_name(node: Node) -> str:
 
 
 def release(node: Node) -> str:
-    """Return the three numbers of a release of Kafka."""
+    """Return a release of Kafka, which has to have three numbers."""
     name = prose(node)
     if RELEASE.fullmatch(name) is None:
         node.expected("a release such as 4.1.2", "give all three numbers")

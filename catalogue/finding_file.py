@@ -25,11 +25,11 @@
     set = { reassignments = 2, fences = 1 }
     breaks = { P-12 = 1, P-1 = 5 }     # the depth of a shortest counterexample to each
     also_breaks = ["P-6"]              # at any depth
-    [run.control]                      # the same search with only this rule repaired
+    [run.control]                      # the same search with only this rule repaired: nothing in `breaks` breaks
     set = { elr_intersect_replicas = true }
-    also_breaks = ["P-9"]              # what breaks for another reason; nothing in `breaks` does
+    also_breaks = ["P-9"]              # what breaks for another reason
 
-    [[by_hand]]                        # the same on a cluster, as a user types it; `reproduce` has recipes
+    [[by_hand]]                        # the same on a cluster, as a user types it, beside the recipes of `reproduce`
     title = "Two reassignments and an orderly stop"
     text = "..."                       # what it needs, and what is seen
     shell = "kafka-topics.sh ..."
@@ -54,8 +54,8 @@
     times = 2                          # how often it occurs; every occurrence changes
     versions = ["4.1.2"]               # where the source reads so, if not in all
 
-Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no
-control: it says what does not follow. A run that takes more than seconds is marked `slow`.
+Every run of a finding is a complete search of `scope`. A run with an empty `breaks` has no control: in it every
+property holds. A run that takes minutes is marked `slow`.
 """
 
 from __future__ import annotations
@@ -64,24 +64,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Positive, Prose, read_record
-from elrcheck.catalogue.file_values import Knobs, Release, Variant
-
-Level: TypeAlias = Literal["model", "classes", "brokers"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-SCOPE = "two-brokers-quiet"
+from elrcheck.catalogue.file_values import SCOPE, Knobs, Release, Variant
+from elrcheck.results.finding_table import Level
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The evidence of a finding at one level. versions: of Kafka, empty for the model.
 
-    command: repeats it on a release, which it calls VERSION; empty if nothing does.
+    command: the command line that repeats it, with VERSION for the release; empty if there is none.
     """
 
     level: Level
@@ -91,8 +88,7 @@ class Evidence:
 
     def checked(self, node: Node) -> Evidence:
         if (self.level == "model") == bool(self.versions):
-            why = "only evidence of the levels `classes` and `brokers` names Kafka versions, and it has to"
-            node.fail(why)
+            node.fail("only evidence of the levels `classes` and `brokers` names Kafka versions, and it has to")
         if self.command and "VERSION" not in self.command:
             node["command"].bad("a command names the release as VERSION")
         return self
@@ -100,9 +96,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class ControlRun:
-    """The same search with one rule repaired. knobs: what repairs it, on top of the run's.
+    """The same search with one rule repaired. knobs: the repair, on top of the run's knobs.
 
-    variant: that of the run, if the file names no other.
+    variant: the run's, unless the file names another.
     """
 
     variant: Variant = ""
@@ -115,8 +111,8 @@ class ControlRun:
 class FindingRun:
     """A complete search. breaks: property -> depth of a shortest counterexample.
 
-    liveness: a search for lassos, of the liveness properties; the depth is that of the state where the wait
-    begins.
+    liveness: whether it searches for lassos, which break liveness properties; the depth is then the depth of the
+    state in which the wait begins.
     """
 
     variant: Variant
@@ -139,7 +135,7 @@ class FindingRun:
 
 @dataclass(frozen=True)
 class OtherSearch:
-    """A complete search in a model that is not Kafka's partition. model: its module; breaks: as of a `FindingRun`."""
+    """A complete search in another model than Kafka's partition. model: its module; breaks: as in `FindingRun`."""
 
     model: Prose
     variant: Prose
@@ -150,7 +146,7 @@ class OtherSearch:
 
 @dataclass(frozen=True)
 class ByHand:
-    """Steps on a cluster, as a user types them. versions: of brokers that did it, none if not tried."""
+    """Steps on a cluster, as a user types them. versions: of brokers on which they worked; empty if not tried."""
 
     title: Prose
     shell: Prose
@@ -160,7 +156,7 @@ class ByHand:
 
 @dataclass(frozen=True)
 class JunitRun:
-    """The finding's JUnit test that states `property`, by the versions whose classes fail and pass it."""
+    """The finding's JUnit test of `property`, with the versions whose classes fail and pass it."""
 
     property: Prose
     fails: tuple[Release, ...]
@@ -176,8 +172,8 @@ class JunitRun:
 class Edit:
     """A change of one of Kafka's sources: `insert` behind `after`, or instead of `replace`, `times` times.
 
-    file: a class of the controller, or a path such as kafka/cluster/Partition.scala. versions: where it reads
-    so, empty for all.
+    file: a class of the controller, or a path such as kafka/cluster/Partition.scala. versions: those whose source
+    contains the text; empty for all.
     """
 
     file: Prose
@@ -194,21 +190,21 @@ class Edit:
 
     @property
     def path(self) -> str:
-        """In the jar of sources."""
+        """Return the path of the file in Kafka's jar of sources."""
         return self.file if "/" in self.file else f"org/apache/kafka/controller/{self.file}.java"
 
     @property
     def replaces(self) -> bool:
-        """True if `insert` replaces the text that it reads, instead of following it."""
+        """Return whether `insert` replaces the text at `place`, rather than following it."""
         return bool(self.replace)
 
     @property
     def place(self) -> str:
-        """The text of the source at the place of the change."""
+        """Return the text of the source at the place of the change."""
         return self.after or self.replace
 
     def changed(self, source: str) -> str:
-        """Return the source with the edit; a ValueError says that it is not a source that this edit is for."""
+        """Return the source with the edit. Raises ValueError if the source does not contain `place` `times` times."""
         count = source.count(self.place)
         if count != self.times:
             times = "once" if self.times == 1 else f"{self.times} times"
@@ -220,10 +216,10 @@ class Edit:
 class Patch:
     """The smallest repair. knobs: what a control of the model sets for it, empty if the model has none.
 
-    classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
-    findings say what they said before, except those that it `mends` or `brings`; of a finding without such a
-    test, versions whose classes no longer do what [[evidence]] says. brokers: versions on
-    whose brokers, with it in front, a recipe no longer shows the finding (`reproduce --classes`).
+    classes: versions whose classes, with the edits, pass the finding's JUnit tests without changing the result of any
+    other finding's test, except of those that it `mends` or `brings`; for a finding without a JUnit test, versions
+    whose classes no longer do what [[evidence]] says. brokers: versions on whose brokers, with the patched classes
+    first on the class path, a recipe no longer shows the finding (`reproduce --classes`).
     """
 
     text: Prose
@@ -262,7 +258,7 @@ class Needs:
 class Finding:
     """A finding. lost: what users lose; happens: what has to happen, in one sentence.
 
-    meanwhile: what operators can do until it is fixed.
+    needs: settings without which it does not happen; meanwhile: what operators can do until it is fixed.
     """
 
     id: Prose
@@ -303,7 +299,7 @@ class Finding:
             node.fail("`classes` names versions whose classes are known to have the finding without the edit")
 
     def _releases_with_it(self) -> set[str]:
-        """Releases whose classes have the finding: by its tests, or by its evidence if it has none."""
+        """Return the releases whose classes have the finding: by its tests, or by its evidence if it has none."""
         if self.junit:
             return {release for run in self.junit for release in run.fails}
         return {release for part in self.evidence if part.level == "classes" for release in part.versions}

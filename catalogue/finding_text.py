@@ -1,4 +1,4 @@
-"""The searches of a finding in words: the command that repeats one, and what breaks in it."""
+"""The searches of a finding as text: the command that repeats each, and what it breaks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(run: FindingRun, control: bool = False) -> str:
 
 
 def control_options(run: FindingRun) -> str:
-    """Return the options that make the control of a search's command."""
+    """Return the options that turn a search's command into its control."""
     assert run.control is not None
     variant = [f"--variant {run.control.variant}"] if run.control.variant != run.variant else []
     return " ".join([*variant, *_sets(run.control.knobs)])

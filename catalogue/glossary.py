@@ -11,17 +11,18 @@ from elrcheck.catalogue.model_entries import Entry
 
 PLACE = ("docs", "glossary.md")
 REPORT_WORDS = ("catalogue", "report_words.toml")
-LEFT_OUT = ("Ids", "Exit codes")
-"""Sections to skip: their rows are patterns and numbers, not words."""
+LEFT_OUT = "Ids"
+"""The section whose rows are patterns, not words."""
 HEADS = frozenset({"Word", "Term"})
 OR = "; or: "
 """Separates several meanings of a word."""
 
 
 def term_entries() -> list[Entry]:
-    """Return the words of reports and of the glossary, in their order; a row explains its words together."""
+    """Return an entry for each row of the report words and of the glossary; a row may explain several words."""
     meanings: dict[str, list[str]] = {}
-    for cell, meaning in (*_report_words(_text(REPORT_WORDS)), *_rows(_text(PLACE))):
+    report_words = (row for table in tomllib.loads(_text(REPORT_WORDS)).values() for row in table.items())
+    for cell, meaning in (*report_words, *_rows(_text(PLACE))):
         meanings.setdefault(cell, []).append(meaning)
     return [
         {"name": cell, "summary": OR.join(texts), "aliases": re.split(r"[,;] ", cell)}
@@ -42,20 +43,14 @@ def _text(place: tuple[str, ...]) -> str:
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of each row of the tables, and their meaning, without the commands in brackets."""
+    """Yield the words of each row of the Markdown tables, and their meaning."""
     section = ""
     for line in text.splitlines():
         if line.startswith("## "):
             section = line[3:]
         cells = [_plain(cell) for cell in line.strip("|").split(" | ")]
-        if line.startswith("| ") and section not in LEFT_OUT and cells[0] not in HEADS:
+        if line.startswith("| ") and section != LEFT_OUT and cells[0] not in HEADS:
             yield cells[0], f"[{cells[1]}] {cells[2]}" if len(cells) > 2 else cells[1]
-
-
-def _report_words(text: str) -> Iterator[tuple[str, str]]:
-    tables: dict[str, dict[str, str]] = tomllib.loads(text)
-    for table in tables.values():
-        yield from table.items()
 
 
 def _plain(text: str) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from elrcheck.catalogue.file_values import SCOPE
 from elrcheck.model.config import check_knobs
 
-SCOPE = "two-brokers-quiet"
 NO_KNOB = "no knob yet"
 
 
 @dataclass(frozen=True)
 class Hazard:
-    """One hazard. settings: shared by both sides of the comparison; knobs or guard: the mutation.
+    """One hazard. settings: of both sides of the comparison; knobs or guard: the mutation.
 
-    guard: (action, name of the guard to remove). left_out: why the hazard is not run; it has no mutation.
+    guard: (action, name of the guard to remove). left_out: why the hazard is not run; it has no mutation then.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Kafka's controller with several topics and partitions, as a declared model.
 
-`elrcheck check --model elrcheck.catalogue.kafka_controller` searches it. Variants are those of the partition; a release
-has both indexes that go stale.
+`elrcheck check --model elrcheck.catalogue.kafka_controller` searches it. It has the variants of the partition; in
+those of releases both of the controller's indexes go stale.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elrcheck.model.partitions.controller_state import ControllerState
 from elrcheck.model.variants import VARIANTS
 
 DIRECTORIES = "heartbeat_in_one_snapshot"
-"""The knob of a variant with the log directories of the releases (KIP-858)."""
+"""The knob that only variants with the releases' log directories (KIP-858) set."""
 
 MODEL = ProtocolModel(
     ControllerState,

@@ -1,4 +1,4 @@
-"""The partition of a Kafka topic as a declared model: the one that a command checks if it names no file."""
+"""The partition of a Kafka topic as a declared model, which commands use unless `--model` names another."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from elrcheck.results.check_report import Extent, KnownFinding
 from elrcheck.results.prove_report import Coverage
 
 BOUNDS = frozenset(("broker_count", "spare_brokers", "log_slots", *(budget.name for budget in fields(Spent))))
-"""What bounds a search: sizes and budgets, whose whole point is that counts change."""
+"""The sizes and budgets that bound a search; a change of one changes its counts."""
 MOST_SHOWN = 7
-"""Brokers beyond which listing the actions of one state would take too long for a page."""
+"""Brokers of a state whose actions a page can list in time."""
 VITAL = "W-11"
-"""The witness of an acknowledged write. Where it is not reached, no acknowledged write can be lost."""
+"""The witness of an acknowledged write: without one, no acknowledged write can be lost."""
 
 
 class PartitionModel(DeclaredModel):
@@ -117,7 +117,7 @@ class PartitionModel(DeclaredModel):
         return Extent(tried(config), not_tried(config, danger(variant)), findings_outside(variant, config))
 
     def vacuous(self, config: Config, unreached: Collection[str]) -> str | None:
-        """Return why the verdict shows little: producers write, but no write is ever acknowledged. None otherwise."""
+        """Return why the verdict says little, if producers write but no write is ever acknowledged; else None."""
         if config.records == 0 or VITAL not in unreached:
             return None
         return f"no write was ever acknowledged ({VITAL} is not reached)"
@@ -130,9 +130,10 @@ class PartitionModel(DeclaredModel):
 
 
 def estimated_states(config: Config) -> float:
-    """Return the product of a factor for each size and budget, fitted to the packaged scopes.
+    """Return an estimate of the distinct states: the product of a factor for each size and budget.
 
-    It is within a factor of three for those with two and three brokers.
+    The factors are fitted to the packaged scopes; for those with two and three brokers the estimate is within a
+    factor of three.
     """
     brokers = float(config.broker_count)
     disturbed = config.disturbances + config.late_fetches + config.failovers
@@ -147,7 +148,7 @@ def estimated_states(config: Config) -> float:
 
 
 def no_liveness(config: Config) -> UsageFault | None:
-    """Return why a configuration cannot be searched for liveness."""
+    """Return why a configuration cannot be searched for liveness; None if it can."""
     if not (config.skips_no_news or config.forgets):
         return None
     return UsageFault(

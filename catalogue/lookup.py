@@ -3,11 +3,11 @@
     entries("properties")     one line for each: id, name, summary
     find("P-1")               everything about one of them
 
-In an answer of `find`, `list` is the list that has the name; a property's `kind` is always, sometimes
-or leads_to.
-An exact match of a name wins over one that ignores case, and every other kind over the glossary. A hazard and
-the finding about it share an id on purpose: it means the finding. Any other ambiguous name is refused, with
-the kinds to choose from.
+In an answer of `find`, `list` is the list that has the name; a property's `kind` is always, sometimes or leads_to.
+
+An exact match of a name wins over one that ignores case, and every other kind wins over the glossary. A hazard and
+the finding about it share an id, which stands for the finding. For any other ambiguous name, an error lists the
+kinds to choose from.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from elrcheck.catalogue.model_entries import (
 )
 from elrcheck.model.knobs import summary
 from elrcheck.report.formats import FORMATS
+from elrcheck.report.plain_words import some_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.ir import Fn
@@ -51,16 +52,16 @@ IDS: Mapping[str, tuple[str, ...]] = {
     "CT": ("rules",),
     "F": ("hazards", "findings", "recipes"),
 }
-"""First letters of an id -> the kinds that have such ids, and which no other kind has."""
+"""First letters of an id -> the only kinds that have such ids."""
 WORDS = "terms"
 """The kind of the words that the glossary explains."""
 MOST_PLACES = 12
-"""Entries that a help line names because they mention a word; of more it gives the number."""
+"""Entries mentioning a word that a help line names; it counts the others."""
 _BRIEF = ("id", "name", "summary", "compared")
 
 
 def entries(kind: str, model: ModelSource = None) -> list[Entry]:
-    """Return the members of one kind, with a short summary each. model: another one than Kafka's partition."""
+    """Return the members of one kind, each with a short summary. model: another model than Kafka's partition."""
     full = full_entries(kind) if model is None else file_entries(model, kind, _predicates)
     return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full]
 
@@ -73,8 +74,8 @@ def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry
     if model is not None:
         return _find_in_file(model, name, kind)
     name, load = KAFKA_NAMES.get(name, name), functools.cache(_load)
-    few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
-    entry = _entry_of(name, {k: _members(k, load, name) for k in few})
+    by_id = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
+    entry = _entry_of(name, {k: _members(k, load, name) for k in by_id})
     if entry is not None:
         return entry
     kinds = tuple(k for k in KINDS if kind in (None, k) and k != WORDS)
@@ -117,7 +118,7 @@ def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | N
 
 
 def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
-    """Return a close name, or the entries whose text has the word, or the command that lists all."""
+    """Return a close name, or else the entries whose text has the word, or else the command that lists all."""
     words = [word for members in members_of.values() for entry in members for word in _names(entry)]
     near = suggest(name, words)
     if near is not None:
@@ -134,8 +135,7 @@ def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
         if near is not None:
             return f"did you mean `{near}`?"
         return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
-    more = f" and {len(mentions) - MOST_PLACES} more" if len(mentions) > MOST_PLACES else ""
-    return f"the word is in {', '.join(mentions[:MOST_PLACES])}{more}"
+    return f"the word is in {some_of(mentions, MOST_PLACES)}"
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -158,7 +158,7 @@ def full_entries(kind: str) -> list[Entry]:
 def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> list[Entry]:
     """Return the members of a kind. model: called only for the kinds that need the compiled model.
 
-    name: compile only the parts of the model with this id or name.
+    name: return only the parts of the model with this id or name.
     """
 
     def named(fns: Iterable[Fn]) -> list[Fn]:

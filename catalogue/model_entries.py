@@ -1,20 +1,18 @@
 """The parts of the model as JSON values: variants, scopes, findings, recipes, knobs, budgets and actions.
 
-Every entry is read from its definition: knobs from the source of `Config`, actions from their
-compiled form, scopes from the packaged TOML files. `elrcheck.catalogue.lookup` adds the
-properties and looks names up.
+Every entry is read from its definition: knobs from the source of `Config`, actions from their compiled form, scopes
+from the packaged TOML files. `elrcheck.catalogue.lookup` adds the properties and looks names up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names, setting_text
+from elrcheck.base.typed.configuration import scope_names, setting_text
+from elrcheck.catalogue.configured import SCOPES, packaged_scope
 from elrcheck.catalogue.evidence.conformance import SIDES, Compared, compared_with, packaged
-from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
 from elrcheck.model.variants import VARIANTS
 
@@ -45,7 +43,7 @@ def variant_entries() -> list[Entry]:
 
 
 def _releases(entries: Sequence[Compared]) -> str:
-    """Return in a few words the releases of Kafka that a variant was compared with, and what has become stale."""
+    """Return the releases of Kafka that a variant was compared with as text, with those whose comparison is stale."""
     if not entries:
         return "no release"
     parts = []
@@ -64,41 +62,29 @@ def _releases(entries: Sequence[Compared]) -> str:
 
 def scope_entries() -> list[Entry]:
     """Return every packaged scope with the sizes and budgets it sets."""
-    folder = files("elrcheck.catalogue") / "scopes"
-    fields = config_fields(Config)
-    scopes = []
-    for name in scope_names(folder):
-        scope = find_scope(name, folder, fields)
-        scopes.append(
-            {
-                "name": scope.name,
-                "summary": scope.description,
-                "source": f"catalogue/scopes/{name}.toml",
-                "values": {key: plain(value) for key, value in scope.values.items()},
-            }
-        )
-    return scopes
+    return [
+        {
+            "name": scope.name,
+            "summary": scope.description,
+            "source": f"catalogue/scopes/{scope.name}.toml",
+            "values": {key: plain(value) for key, value in scope.values.items()},
+        }
+        for scope in map(packaged_scope, scope_names(SCOPES))
+    ]
 
 
 def scenario_entries() -> list[Entry]:
     """Return every packaged scenario with its verdicts as the file states them, by number."""
     from elrcheck.catalogue.scenario_file import packaged_scenarios
 
-    scenarios = []
-    for scenario in packaged_scenarios():
-        scenarios.append(
-            {
-                "id": scenario.id,
-                "name": scenario.title,
-                "summary": verdicts(scenario),
-                "source": Path(scenario.file).name,
-            }
-        )
-    return scenarios
+    return [
+        {"id": scenario.id, "name": scenario.title, "summary": verdicts(scenario), "source": Path(scenario.file).name}
+        for scenario in packaged_scenarios()
+    ]
 
 
 def verdicts(scenario: Scenario) -> str:
-    """List the variants that break or refuse a scenario unchanged; count runs with a name or other knobs."""
+    """Return which variants break or refuse a scenario unchanged, and the number of runs with a name or other knobs."""
     if scenario.pending:
         return f"pending: {scenario.pending}"
     plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
@@ -112,7 +98,7 @@ def verdicts(scenario: Scenario) -> str:
 
 
 def hazard_entries() -> list[Entry]:
-    """Return every hazard with its mutation and what that breaks, or why it is not run."""
+    """Return every hazard with its mutation and what the mutation breaks, or why the hazard is not run."""
     from elrcheck.catalogue.hazards import HAZARDS
 
     return [
@@ -136,7 +122,7 @@ def hazard_entries() -> list[Entry]:
 def finding_entries(name: str | None = None) -> list[Entry]:
     """Return every finding, the worst first: what is lost, in which versions, how it was shown, how to repeat it.
 
-    name: if it is the id of a finding, only that one.
+    name: the id of the only finding to return; any other text, or None, returns all.
     """
     from elrcheck.catalogue.finding_text import searches
     from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding, worst_first
@@ -199,19 +185,19 @@ def _step_text(step: RecipeStep) -> str:
 
 
 def change_text(hazard: Hazard) -> str:
-    """Describe the mutation to the user: the arguments of `--set`, or the guard that is removed."""
+    """Return a hazard's mutation as text: the arguments of `--set`, or the guard that is removed."""
     if hazard.guard is not None:
         return f"{hazard.guard[0]} without: {hazard.guard[1]}"
     return " ".join(f"{name}={setting_text(value)}" for name, value in hazard.knobs.items())
 
 
 def knob_entries() -> list[Entry]:
-    """Sizes and switches of the protocol, without budgets."""
+    """Return the sizes and switches of the protocol, without budgets."""
     return [knob.describe() for knob in knobs() if not knob.is_budget]
 
 
 def budget_entries() -> list[Entry]:
-    """Return the budgets: how often a search may disturb the system."""
+    """Return the budgets, which bound how often a search may disturb the system."""
     return [knob.describe() for knob in knobs() if knob.is_budget]
 
 

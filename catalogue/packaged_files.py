@@ -1,4 +1,4 @@
-"""The TOML files that the package has in a folder of the catalogue."""
+"""The TOML files in a folder of the packaged catalogue."""
 
 from __future__ import annotations
 

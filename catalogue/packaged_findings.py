@@ -1,4 +1,4 @@
-"""The packaged findings, each read once per process."""
+"""The packaged findings, each of which is read once per process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.finding_file import LEVELS, Finding, read_finding
+from elrcheck.catalogue.finding_file import Finding, read_finding
 from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.results.finding_table import LEVELS
 
 
 def finding_files() -> tuple[Traversable, ...]:
@@ -28,7 +29,7 @@ def packaged_findings() -> tuple[Finding, ...]:
 
 
 def worst_first() -> tuple[Finding, ...]:
-    """Return the packaged findings: losses first, and among them what was shown on brokers, then by number."""
+    """Return the packaged findings: losses first, within a severity those shown on brokers first, then by number."""
     return tuple(sorted(packaged_findings(), key=_rank))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import structs
 
 from elrcheck.base.requests import ProofAssumption
-from elrcheck.base.typed.configuration import build_config, config_values
-from elrcheck.catalogue.configured import find_variant
+from elrcheck.base.typed.configuration import config_values
+from elrcheck.catalogue.configured import variant_config
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.lang.lowering.lowered import Slot
@@ -39,8 +39,8 @@ COVERED: dict[str, Any] = {
 }
 """Settings of a proof: a budget above 0 enables its action, without any limit.
 
-Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`). Those of min
-ISR are left out where the controller's index of ELR members goes stale, which only a budget bounds.
+Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`). Changes of min
+ISR are left out where the controller's index of ELR members goes stale, because only a budget bounds how stale.
 """
 ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
     "complete-winners": {
@@ -53,21 +53,21 @@ ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
         "directory_losses": 0,
     }
 }
-"""Settings of a proof under an assumption, beside or instead of COVERED."""
+"""Settings of a proof under an assumption; they replace or extend COVERED."""
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
-"""Sizes, and knobs about how a search represents states."""
+"""Knobs whose values do not limit a proof: sizes, and how a search represents states."""
 ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
-"""Knobs whose values are protocols of their own: the report always says which one is covered."""
+"""Knobs whose values are different protocols, so that the report always names the one that is covered."""
 
 
 def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
-    """Return the configuration of a proof: the selected one, with the settings above that are not overridden."""
+    """Return the configuration of a proof: the selected one, with those settings above that the user has not set."""
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     if not config.elr_enabled:
         wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
-    elif config.elr_index_goes_stale:  # how stale is a number that each change of min ISR makes greater
+    elif config.elr_index_goes_stale:
         wide.pop("min_isr_changes")
     for name in assumed:
         wide |= ASSUMED[name]
@@ -76,17 +76,16 @@ def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofA
 
 def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
     """Return the settings of a search that no proof of the variant covers; sizes do not count."""
-    own = config_values(build_config(Config, find_variant(variant).knobs))
-    used = config_values(config)
+    own, used = config_values(variant_config(variant)), config_values(config)
     changed = {name for name, value in used.items() if value != own[name]}
     changed -= COVERED.keys() | ALWAYS_ENABLED | ANY
     return tuple(sorted(name for name in changed if used[name] or name not in BUDGETS))
 
 
 def covered(coverage: Coverage, config: Config, variant: str, slots: Sequence[Slot], any_order: bool) -> Coverage:
-    """Return the claim of a proof with the sizes and settings of the partition.
+    """Return the coverage of a proof with the sizes and settings of the partition.
 
-    slots: the scalars of a state. any_order: whether the replica list has any order.
+    slots: the scalars of a state. any_order: whether the proof covers every order of the replica list.
     """
     listed = [slot for slot in slots if slot.path.startswith("partition.replicas")]
     fixed = all(slot.index is None for slot in listed)
@@ -103,9 +102,8 @@ def covered(coverage: Coverage, config: Config, variant: str, slots: Sequence[Sl
 
 
 def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
-    """The knobs of SHOWN, and every other that differs from the variant. Budgets only exclude actions."""
-    own = config_values(build_config(Config, find_variant(variant).knobs))
-    used = config_values(config)
+    """Yield the knobs of `ALWAYS_NAMED`, and every other rule that differs from the variant's."""
+    own, used = config_values(variant_config(variant)), config_values(config)
     rules = {knob.name for knob in knobs() if knob.is_rule}
     for part in fields(Config):
         name = part.name

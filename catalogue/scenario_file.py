@@ -10,9 +10,9 @@
     [[step]]
     note = "1 lags and leaves the ISR"
     do = ["Produce(leader=0, acks=ALL)", "ShrinkIsr(leader=0, out={1})"]
-    [step.expect]                      # afterwards; an optional that is absent is "none"
+    [step.expect]                      # the state afterwards; an empty optional is "none"
     broker.0.alter.isr = [0]
-    [[step]]                           # a step, or only a check, of some variants
+    [[step]]                           # a step, or only a check, in some variants
     variants = ["kip_full", "code_4_1"]
     expect.partition.elr = [1]
 
@@ -27,18 +27,18 @@
     [[run.step]]                       # steps of this run only, after the common ones
     do = "Fence(b=0)"
 
-A run starts in the model's initial state, changed by the table `start`, and takes the common steps,
-then its own. Its verdict is exactly one of
+A run starts in the model's initial state, changed by the table `start`, and takes the common steps, then its own.
+Its verdict is exactly one of
 
     safe = true            every property holds in every state and step
-    breaks = [..]          these properties are violated, and the ones in `also_breaks`, which follow
+    breaks = [..]          these properties are violated, and as a consequence those in `also_breaks`
     refused = "guard"      the last action is refused by this guard, and every property holds
 
-`disputed` records a claim of the source that does not hold: a property and why it is not violated.
-`reaches` names witnesses the run reaches. `pending` says what the model lacks for a scenario or a run.
+`disputed` records a claim of the source that does not hold: a property and why it is not violated. `reaches` names
+witnesses that the run reaches. `pending` says what the model lacks for a scenario or a run.
 
-This module checks the file's structure. `elrcheck.kafka.scenarios.scenario` checks actions, paths
-and values, which need a loaded model.
+This module checks the file's structure. `elrcheck.kafka.scenarios.scenario` checks actions, paths and values, which
+need a loaded model.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 @dataclass(frozen=True)
 class Claim:
-    """The value a leaf must have, or is set to. path: dotted, with numbers as indices; value: as in TOML."""
+    """The value that a leaf of a state must have, or gets. path: dotted, with numbers as indices; value: as in TOML."""
 
     path: str
     value: Any
@@ -93,7 +93,7 @@ def _claims(node: Node) -> tuple[Claim, ...]:
 
 
 def _knobs(node: Node) -> dict[str, Any]:
-    """Read fields of `Config`, except budgets, which follow from the steps."""
+    """Return the fields of `Config` in a table, which must not have budgets."""
     budgets = {part.name for part in fields(Spent)}
     for key, part in node.fields():
         if key in budgets:
@@ -119,9 +119,9 @@ Variants: TypeAlias = Annotated[tuple[str, ...], NodeReader(_variants)]
 
 @dataclass(frozen=True)
 class StoryStep:
-    """One event of the story: one or more actions of the model, then expectations.
+    """One event of the scenario: actions of the model, then expectations; without actions it only checks.
 
-    variants: the only ones it applies to; empty means all. A step without actions only checks.
+    variants: those that it applies to; empty for all.
     """
 
     variants: Variants = ()
@@ -138,7 +138,7 @@ class StoryStep:
 
 @dataclass(frozen=True)
 class Run:
-    """One verdict for some variants. knobs: fields of `Config` beyond the variant's."""
+    """One verdict for some variants. knobs: fields of `Config` on top of the variant's."""
 
     variants: Variants
     name: MaybeEmpty = ""
@@ -156,7 +156,7 @@ class Run:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that the scenario expects."""
+        """Return the verdict that the scenario expects."""
         return "safe" if self.safe else "breaks" if self.breaks else "refused"
 
     def checked(self, node: Node) -> Run:

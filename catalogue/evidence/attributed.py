@@ -1,6 +1,6 @@
-"""Attributes a counterexample to known findings: those whose repair would prevent it.
+"""Attributes a counterexample to the known findings whose repair would prevent it.
 
-A finding is named if its searches break the same property, and its repaired rule either refuses the trace or ends it
+A finding is named if its searches break the same property, and with its rule repaired the trace is refused or ends
 without the violation. That tests this one trace only; `risk` searches with the repaired rule for other causes.
 """
 
@@ -21,7 +21,7 @@ from elrcheck.model.config import Config
 
 
 def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[Finding, ...]:
-    """Return the findings that a violation of `fn` at the end of a trace is an instance of, the nearest first."""
+    """Return the findings of which a violation of `fn` at the end of a trace is an instance, the nearest first."""
     return tuple(
         finding
         for finding in sorted(packaged_findings(), key=lambda finding: _rank(finding, fn))
@@ -52,13 +52,13 @@ def repair_of(finding: Finding) -> dict[str, Any]:
 
 
 def repair_in(config: Config, finding: Finding) -> dict[str, Any]:
-    """Return the repair of a finding; nothing where the configuration has it already."""
+    """Return the repair of a finding; empty if the configuration has it already."""
     knobs = repair_of(finding)
     return knobs if any(getattr(config, name) != value for name, value in knobs.items()) else {}
 
 
 def happens(plain: PlainModel, labels: Sequence[Label], fn: Fn) -> bool:
-    """Return whether the trace is a behaviour, and violates the property of states or steps at its end."""
+    """Return whether the model takes all steps of the trace, and the end violates the property of states or steps."""
     before = state = plain.initial()
     for label in labels:
         try:

@@ -1,10 +1,10 @@
-"""The table of findings by release: every level, from what is recorded and nothing else.
+"""The table of findings by release and level, made from records alone.
 
     model      searched.json: the finding's search under the rules of the release's variant, with its control
     classes    [[junit]] of the finding: the exported test on the released jars; and its [[evidence]]
     brokers    [[seen]] of the recipes: what `reproduce` reported; and the finding's [[evidence]]
 
-Where nothing is recorded a cell says so.
+A cell without a record says so.
 """
 
 from __future__ import annotations
@@ -35,13 +35,12 @@ WORDS: Mapping[Outcome, str] = {
 
 
 def finding_table() -> FindingTable:
-    """Return the table of everything that is packaged."""
-    findings = worst_first()
-    return table_of(findings, packaged_searches(), packaged_recipes())
+    """Return the table of the packaged findings, searches and recipes."""
+    return table_of(worst_first(), packaged_searches(), packaged_recipes())
 
 
 def table_of(findings: Sequence[Finding], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]) -> FindingTable:
-    """Return the table; its releases are those whose classes or brokers were tried for any finding."""
+    """Return the table, with a column for each release whose classes or brokers were tried for any finding."""
     every = {release for variant in RELEASED for release in variant.kafka}
     tried = {release for finding in findings for part in finding.evidence for release in part.versions}
     tried |= {run for finding in findings for test in finding.junit for run in (*test.fails, *test.passes)}

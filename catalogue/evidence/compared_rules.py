@@ -1,7 +1,7 @@
-"""The rules of the model that a comparison with Kafka is about, function by function.
+"""The rules of the model that a comparison with Kafka covers, function by function.
 
-The set is read from the code: what the comparison calls, and what that calls. A recorded comparison names it:
-a change of one of these functions makes it stale, and a change anywhere else does not.
+They are the functions of the model that the comparison calls, directly or not. A recorded comparison lists them: a
+change of one makes it stale, and a change anywhere else does not.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MODEL = f"{PACKAGE}.model."
 
 
 class Rules(Record, frozen=True):
-    """digest: of the whole set. functions: module and name, below the package -> digest of what it says."""
+    """A set of rules. digest: of the whole set. functions: module and name, below the package -> digest."""
 
     digest: str
     functions: dict[str, str]
 
 
 def rules_below(roots: Iterable[Callable[..., Any]]) -> Rules:
-    """Return the rules that these functions call, as they are now."""
+    """Return the rules that these functions call, directly or not, with their present digests."""
     functions = {
         name.removeprefix(f"{PACKAGE}."): digest_of(function)
         for name, function in sorted(below(roots, PACKAGE, Config).items())
@@ -48,7 +48,7 @@ def changed_rules(rules: Rules) -> tuple[str, ...]:
 
 
 def knobs_read(rules: Rules, variant: str) -> dict[str, Plain]:
-    """Return the value of every knob that these rules read, in the variant; empty if there is no such variant."""
+    """Return the variant's value of every knob that these rules read; empty if there is no such variant."""
     own = _knobs_of(variant)
     names = {name for function in map(_function, rules.functions) if function for name in attributes(function)}
     return {} if own is None else {name: value for name, value in own.items() if name in names}

@@ -1,7 +1,7 @@
 """The recorded comparisons with releases of Kafka: a file that `elrcheck conform --record` writes.
 
-`list variants`, `show VARIANT` and a table of the README say what the packaged one holds, and which of it is
-stale: of rules that have changed since. Nothing in it is typed by hand.
+`list variants`, `show VARIANT` and a table of the README print the packaged file, and mark comparisons of rules that
+have changed since as stale. Nothing in it is typed by hand.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.kept.named_digests import sources
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.compared_rules import Rules, changed_knobs, changed_rules
 from elrcheck.model.knobs import Plain
+from elrcheck.report.plain_words import some_of
 
 NAME = "conformance.json"
 SCHEMA: Literal["elrcheck.conformance/2"] = "elrcheck.conformance/2"
 MOST_NAMED = 4
-"""Changes that a line names at most; of more it gives the number."""
+"""Changes that a line names; it counts the others."""
 Level: TypeAlias = Literal["builder", "controller"]
 Side: TypeAlias = Literal["controller", "broker"]
 SIDES: tuple[Side, ...] = ("controller", "broker")
@@ -36,9 +38,9 @@ class ExplainedClass(Record, frozen=True):
 class Compared(Record, frozen=True):
     """One release of Kafka, compared with a variant on a day.
 
-    asked, level, seed: the options of the run, by which `--refresh` repeats it. rules: digest of the compared
-    rules, which the file lists; knobs: those that the rules read. side: the classes of Kafka that were compared:
-    the controller's, or kafka.cluster.Partition of a broker.
+    asked, level, seed: the options with which `--refresh` repeats the run. rules: digest of the compared rules, which
+    the file lists; knobs: the values that those rules read. side: whether the controller's classes were compared, or
+    kafka.cluster.Partition of a broker.
     """
 
     kafka: str
@@ -62,12 +64,11 @@ class Compared(Record, frozen=True):
     @property
     def place(self) -> tuple[int, tuple[int, ...], str]:
         """Return the sort key of the file: controllers first, by release, then by variant."""
-        release = self.kafka.split("-")[0].split(".")
-        return SIDES.index(self.side), tuple(int(part) for part in release if part.isdigit()), self.variant
+        return SIDES.index(self.side), release_numbers(self.kafka), self.variant
 
     @property
     def name(self) -> str:
-        """The release, and the broker's side where it is that."""
+        """Return the release, with the side unless it is the controller."""
         return self.kafka if self.side == "controller" else f"{self.kafka}, {self.side}"
 
     def __str__(self) -> str:
@@ -79,7 +80,7 @@ class Compared(Record, frozen=True):
 
 
 class Conformance(Record, frozen=True):
-    """The whole file. rules: the sets of rules that its comparisons are about."""
+    """The whole file. rules: the sets of rules that were compared."""
 
     schema: Literal["elrcheck.conformance/2"] = SCHEMA
     rules: tuple[Rules, ...] = ()
@@ -95,7 +96,7 @@ class Conformance(Record, frozen=True):
         return Conformance(SCHEMA, tuple(sets[digest] for digest in used), comparisons)
 
     def changes(self, compared: Compared) -> tuple[str, ...]:
-        """Return the rules and the knobs that have changed since the comparison: it is stale if there are any."""
+        """Return the rules and knobs that have changed since the comparison, which is stale if there are any."""
         rules = next((one for one in self.rules if one.digest == compared.rules), None)
         if rules is None:
             return ("the rules, which were not recorded then",)
@@ -104,10 +105,7 @@ class Conformance(Record, frozen=True):
     def text(self, compared: Compared) -> str:
         """Return a comparison in a sentence, with what has changed since."""
         changes = self.changes(compared)
-        if not changes:
-            return str(compared)
-        more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
-        return f"{compared}; STALE, changed since: {', '.join(changes[:MOST_NAMED])}{more}"
+        return f"{compared}; STALE, changed since: {some_of(changes, MOST_NAMED)}" if changes else str(compared)
 
 
 @lru_cache(maxsize=1)
@@ -117,7 +115,7 @@ def packaged() -> Conformance:
 
 
 def newest_recorded() -> str:
-    """Return the newest release of which the packaged comparisons have the controller's classes."""
+    """Return the newest release whose controller classes the packaged comparisons cover."""
     return [entry.kafka for entry in packaged().comparisons if entry.side == SIDES[0]][-1]
 
 

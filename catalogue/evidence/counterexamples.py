@@ -1,8 +1,8 @@
 """The recorded counterexamples of the findings: one of each search that breaks a property, step by step.
 
-`python docs/record_counterexamples.py` searches and writes them. Before one is shown, `followed` has the plain
-model take every step, and checks that the property is violated at the end; otherwise it raises `Outdated`. Only the
-search has checked that the wait in a counterexample to a liveness property is fair.
+`python docs/record_counterexamples.py` searches and writes them. Before one is shown, `followed` replays every step
+in the plain model and checks that the property is violated at the end. It does not check that the wait in a
+counterexample to a liveness property is fair; only the search has done that.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from elrcheck.traces.violation import explain
 NAME = "counterexamples.json"
 SCHEMA = "elrcheck.counterexamples/1"
 PLAIN_WORDS = ("P-1", "P-2")
-"""The properties that tell a reader most; shown before others."""
+"""The properties that tell a reader most; they are shown before others."""
 
 
 class Outdated(Exception):
@@ -92,7 +92,10 @@ def selection_of(run: FindingRun | OtherSearch) -> Selection:
 
 
 def followed(recorded: FindingCounterexample) -> Replayed:
-    """Return the counterexample as the plain model follows it, with the violation; raise Outdated if it does not."""
+    """Return the counterexample replayed in the plain model, with the violation.
+
+    Raises Outdated if the model refuses a step or does not violate the property.
+    """
     selected = resolve(recorded.selection)
     model = selected.declared.checked() if recorded.loop is None else selected.declared.whole()
     stage = PlainModel(model, selected.config)

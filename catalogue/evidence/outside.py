@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from elrcheck.base.typed.configuration import build_config, parse_overrides
-from elrcheck.catalogue.configured import find_variant, packaged_scope
+from elrcheck.base.typed.configuration import parse_overrides
+from elrcheck.catalogue.configured import search_config
 from elrcheck.catalogue.events import allowed, missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.model.config import Config
@@ -19,15 +19,15 @@ from elrcheck.results.check_report import FindingOutside
 def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]:
     """Return the findings that recorded searches show for the variant, those with the fewest missing events first.
 
-    None for a variant that is not a release. Leaves out a finding whose events are all within the budgets: its own
+    Empty for a variant that is not a release. Leaves out a finding whose events are all within the budgets: its own
     search may have other sizes, so only the present search can tell whether it shows.
     """
-    findings = []
-    for finding, searched in _searched(_released(variant)):
-        needs = missing(config, searched)
-        if needs:
-            findings.append((len(needs), finding, needs))
-    return tuple(FindingOutside(finding, *_title_and_loss(finding), needs) for _, finding, needs in sorted(findings))
+    from elrcheck.catalogue.packaged_findings import find_finding
+
+    needed = ((ident, missing(config, searched)) for ident, searched in _searched(_released(variant)))
+    nearest_first = sorted((len(events), ident, events) for ident, events in needed if events)
+    found = ((find_finding(ident), events) for _, ident, events in nearest_first)
+    return tuple(FindingOutside(finding.id, finding.title, finding.lost, events) for finding, events in found)
 
 
 def danger(variant: str) -> Mapping[str, int]:
@@ -48,15 +48,6 @@ def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
     return tuple((each.finding, _config(each.command)) for each in searches)
 
 
-@cache
-def _title_and_loss(ident: str) -> tuple[str, str]:
-    """Return the title of a finding, and what is lost."""
-    from elrcheck.catalogue.packaged_findings import find_finding
-
-    finding = find_finding(ident)
-    return finding.title, finding.lost
-
-
 def _config(command: str) -> Config:
     """Return the configuration of a recorded command line."""
     words = shlex.split(command)
@@ -65,5 +56,4 @@ def _config(command: str) -> Config:
         return [value for name, value in pairwise(words) if name == option]
 
     (variant,), (scope,) = values_of("--variant"), values_of("--scope")
-    overrides = parse_overrides(Config, values_of("--set"))
-    return build_config(Config, find_variant(variant).knobs, packaged_scope(scope).values, overrides)
+    return search_config(variant, scope, parse_overrides(Config, values_of("--set")))

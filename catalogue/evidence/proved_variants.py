@@ -13,15 +13,8 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.base.typed.configuration import (
-    build_config,
-    check_value,
-    config_fields,
-    config_values,
-    find_scope,
-    setting_text,
-)
-from elrcheck.catalogue.configured import find_variant
+from elrcheck.base.typed.configuration import build_config, check_value, config_fields, config_values, setting_text
+from elrcheck.catalogue.configured import find_variant, search_config, variant_config
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
@@ -56,10 +49,10 @@ class ProvedVariant(Record, frozen=True):
     """A variant's proof and walks.
 
     lemmas: how many are preserved; void: why nothing is proved, if that is so. proved, open: ids of
-    properties; silent: of those without an obligation, with the reason. conditions: what a proved one needs.
-    assumed: steps that the proof leaves out although the configuration has them.
-    broken: property -> steps of the shortest walk that broke it. config: of the proof, where it is not that
-    of the variant. model: digest of its source then.
+    properties; silent: properties without an obligation, each with the reason. conditions: what a proved property
+    depends on. assumed: steps that the proof leaves out although the configuration has them. broken: property ->
+    steps of the shortest walk that broke it. config: the settings of the proof that differ from the variant's.
+    model: digest of the model's source at that time.
     """
 
     variant: str
@@ -138,28 +131,19 @@ def _safety(names: Iterable[str]) -> tuple[str, ...]:
 
 def _other_rules(run: FindingRun) -> bool:
     """Return true if the search changes a rule of its variant."""
-    own = config_values(build_config(Config, find_variant(run.variant).knobs))
-    used = _used(run)
+    own = config_values(variant_config(run.variant))
+    used = config_values(search_config(run.variant, run.scope, run.knobs))
     sections = {knob.name: knob.section for knob in knobs()}
     rules = sections.keys() - BUDGETS - NO_RULES
     return any(used[name] != own[name] for name in rules if sections[name] != "sizes")
 
 
-def _used(run: FindingRun) -> dict[str, bool | int | str]:
-    """Return the configuration of a search."""
-    scope = find_scope(run.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
-    return config_values(build_config(Config, find_variant(run.variant).knobs, scope.values, run.knobs))
-
-
 def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
     """Yield the settings of a search that the proof does not cover."""
-    knobs = find_variant(proof.variant).knobs
     kinds = config_fields(Config)
     own = {name: check_value(kinds[name], value) for name, value in proof.config.items()}
-    covered = config_values(build_config(Config, knobs, own))
-    scope = find_scope(run.scope, files("elrcheck.catalogue") / "scopes", kinds)
-    used = config_values(build_config(Config, knobs, scope.values, run.knobs))
-    for name, value in used.items():
+    covered = config_values(build_config(Config, find_variant(proof.variant).knobs, own))
+    for name, value in config_values(search_config(proof.variant, run.scope, run.knobs)).items():
         if name in ALWAYS_ENABLED:
             continue
         if name in ASSUMED_OF and proof.assumed and value:
@@ -171,5 +155,5 @@ def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
 
 
 def _enabled(name: str, value: Any, covered: Any) -> bool:
-    """Return whether a setting exceeds the proof, which covers smaller values, and any number of a budget."""
+    """Return whether the proof covers a value: it covers smaller ones, and any number of a budget that it has."""
     return value <= covered if name not in BUDGETS else bool(covered) or not value

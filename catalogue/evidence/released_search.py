@@ -1,8 +1,8 @@
-"""The search of a finding under the rules of each released variant, and its result.
+"""The search of a finding under the rules of each released variant.
 
-A finding's own searches name one variant, often with the rule at fault set on top. Here the same operations
-and sizes are put to every released variant, with that rule as the variant has it. The finding shows where one
-of its properties breaks, and no longer does once its control's repair is set. `docs/search_findings.py`
+A finding's own searches name one variant, often with the rule at fault set on top. These searches try the same
+operations and sizes in every released variant, with that rule as the variant has it. The finding shows in a variant
+if one of its properties breaks there, and holds with the control's repair. `docs/search_findings.py` searches and
 writes the answers.
 """
 
@@ -35,10 +35,11 @@ def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
     repairs = {name for each in finding.runs if each.control is not None for name in each.control.knobs}
     rules = repairs - BUDGETS - OPERATORS
     knobs = {name: value for name, value in run.knobs.items() if name not in rules}
+    switches_elr = bool(knobs.get("feature_changes")) or "elr_enabled" in knobs
     return tuple(
         ReleasedSearch(finding.id, variant.name, _under(run, variant, knobs))
         for variant in RELEASED
-        if not (_switches(knobs) and variant.knobs.get("elr_enabled") is False)
+        if not (switches_elr and variant.knobs.get("elr_enabled") is False)
     )
 
 
@@ -58,8 +59,3 @@ def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> Findi
     assert run.control is not None
     control = ControlRun(variant.name, run.control.knobs, note=run.control.note)
     return replace(run, variant=variant.name, knobs=knobs, also_breaks=(), control=control)
-
-
-def _switches(knobs: Mapping[str, Any]) -> bool:
-    """Return whether the search switches ELR, which needs a release in which users can."""
-    return bool(knobs.get("feature_changes")) or "elr_enabled" in knobs

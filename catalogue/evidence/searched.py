@@ -1,4 +1,4 @@
-"""The recorded answers of `released_search`: which findings a search shows under the rules of a release."""
+"""The recorded answers of `released_search`: which findings show under the rules of which release."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ RELEASED: tuple[Variant, ...] = tuple(variant for variant in VARIANTS if variant
 class FindingSearch(Record, frozen=True):
     """A search of a finding under a released variant, with its control.
 
-    breaks: property -> depth, of the properties that the finding breaks; control: those of them that break
-    there as well. states: distinct ones of the search. model: digest of its source then.
+    breaks: property -> depth; control: those of these properties that break in the control as well. states: distinct
+    ones of the search. model: digest of the model's source at that time.
     """
 
     finding: str
@@ -37,7 +37,7 @@ class FindingSearch(Record, frozen=True):
 
     @property
     def broken_by_finding(self) -> tuple[str, ...]:
-        """Return the properties that break because of the finding."""
+        """Return the properties that break in the search and hold in the control."""
         return tuple(name for name in self.breaks if name not in self.control)
 
 
@@ -53,7 +53,7 @@ def packaged_searches() -> tuple[FindingSearch, ...]:
 
 
 def of_older_model() -> Mapping[tuple[str, str], str]:
-    """Return (finding, release) -> the day of a packaged search after which a source of the model has changed."""
+    """Return (finding, release) -> the day of its packaged search, where the model's source has changed since."""
     from elrcheck.catalogue.evidence.conformance import model_digest  # `check` reads searches without it
 
     kafka = {variant.name: variant.kafka for variant in RELEASED}

@@ -1,4 +1,4 @@
-"""A state of the model, and what the last step changed in it, as the picture that reports draw."""
+"""Converts a state of the model, and what the last step changed in it, to the picture that reports draw."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATE = {False: "request", True: "response"}
 
 
 def drawn(config: Config, state: State, before: State | None = None) -> DrawnPartition:
-    """Draw a state. before: the one that the last step started in, if there is one."""
+    """Return the drawing of a state. before: the state before the last step; None for an initial state."""
     old = state if before is None else before
     logs = [broker.log for each in (state, old) for broker in each.broker]
     offsets = max((len(log) for log in (*logs, state.committed)), default=0)
@@ -46,7 +46,7 @@ def _compared(now: Sequence[Fact], old: Sequence[Fact]) -> tuple[Fact, ...]:
 
 
 def _facts(state: State) -> list[Fact]:
-    """Return what the controller stores of the partition, without empty and rare fields."""
+    """Return what the controller stores about the partition, without empty fields that are rarely set."""
     it = state.partition
     last_known = text(it.last_known_elr)
     facts = [
@@ -111,7 +111,7 @@ def _role(state: State, b: int) -> str:
 
 
 def _status(state: State, b: int) -> list[Fact]:
-    """Return what keeps the broker from serving; name and value are the same words, so that changes show."""
+    """Return what keeps the broker from serving; name and value are equal, so that changes show."""
     broker, entry = state.broker[b], state.registration[b]
     signs: list[tuple[bool, str]] = [
         (broker.status is Status.OFFLINE, "offline"),
@@ -157,7 +157,7 @@ def _own(state: State, b: int) -> list[Fact]:
 
 
 def _records(log: Sequence[Entry], old: Sequence[Entry], state: State, offsets: int) -> Iterator[DrawnRecord | None]:
-    """Yield the record at each offset; where a record has gone and no other came, that one."""
+    """Yield the record at each offset, or the one that the last step removed from there."""
     for offset in range(offsets):
         now = log[offset] if offset < len(log) else None
         was = old[offset] if offset < len(old) else None

@@ -1,4 +1,4 @@
-"""The states of a partition as a Kafka engineer draws them, and its steps as an operator tells them."""
+"""Draws the states of a partition, and describes its steps in sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elrcheck.results.drawn.drawn_partition import DrawnPartition
 
 
 class PartitionDrawing(Drawing):
-    """The lanes of the brokers of one configuration."""
+    """The drawing of one configuration's states, with a lane for each broker."""
 
     def __init__(self, config: Config) -> None:
         self.config = config

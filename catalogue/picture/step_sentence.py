@@ -1,4 +1,4 @@
-"""A step in a sentence, as a Kafka operator would tell it."""
+"""Describes a step in a sentence, in a Kafka operator's words."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks, State, Status
 
 Describe = Callable[[State, State, Sequence[Any]], str]
-"""Describes a step by the states before and after it, and its arguments; empty for a step that is left out."""
+"""Describes a step, given the states before and after it and its arguments; empty for a step that is left out."""
 
 
 def sentence(before: State, after: State, label: Label) -> str:
-    """Return what a step does; empty if an operator would not notice it."""
+    """Return what a step does; empty for one that an operator would not notice."""
     return SENTENCES.get(label.action, _nothing)(before, after, label.args)
 
 
 def whole_sentence(before: State, after: State, label: Label) -> str:
-    """Return what a step does, also one that an operator would not notice; empty for a few internal steps."""
+    """Return what a step does, even if an operator would not notice it; empty for a few internal steps."""
     words = sentence(before, after, label)
     if label.action == "Fetch" and not words:
         lost = " The answer is lost." if label.args[2] else " Its log does not change."
@@ -44,14 +44,12 @@ def _produce(before: State, after: State, args: Sequence[Any]) -> str:
 
 def _fetch(before: State, after: State, args: Sequence[Any]) -> str:
     follower, leader = args[0], args[1]
-    return _log_change(before, after, follower, f"broker {leader}")
-
-
-def _log_change(before: State, after: State, b: int, source: str) -> str:
-    was, now = len(before.broker[b].log), len(after.broker[b].log)
+    was, now = len(before.broker[follower].log), len(after.broker[follower].log)
     if now > was:
-        return f"Broker {b} fetches the record from {source}."
-    return f"Broker {b} truncates its log to that of {source}: the record is gone there." if now < was else ""
+        return f"Broker {follower} fetches the record from broker {leader}."
+    if now < was:
+        return f"Broker {follower} truncates its log to that of broker {leader}: the record is gone there."
+    return ""
 
 
 def _apply(before: State, after: State, args: Sequence[Any]) -> str:
@@ -96,7 +94,7 @@ def _shrink(before: State, after: State, args: Sequence[Any]) -> str:
 
 
 def _sentence(text: str) -> Describe:
-    """Describe a step by a sentence with its arguments as {0}, {1}."""
+    """Return a description that fills the arguments of a step into a sentence as {0}, {1}."""
     return lambda before, after, args: text.format(*args)
 
 

@@ -1,6 +1,6 @@
 """The steps of a recipe: a class for each kind, whose fields are the keys of the step.
 
-The first key of a step names its kind (`STEPS`). Its value is the field that comes `From.TAG`.
+The first key of a step names its kind (`STEPS`); the key's value is the field marked `From.TAG`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ START = 240.0
 
 
 class Action:
-    """The effect of a step. Each kind is a record below."""
+    """What a step does; each kind is a record below."""
 
 
 @dataclass(frozen=True)
 class Create(Action):
-    """A topic with these replicas for each partition; `times` repeats them, for a topic with many."""
+    """Create a topic. partitions: the replicas of each partition; times: how often the list is repeated."""
 
     topic: Annotated[Topic, From.TAG]
     partitions: tuple[Brokers, ...]
@@ -47,7 +47,7 @@ class Create(Action):
 
     @property
     def assignments(self) -> tuple[tuple[int, ...], ...]:
-        """The replicas of every partition."""
+        """Return the replicas of every partition."""
         return self.partitions * self.times
 
     def checked(self, node: Node) -> Create:
@@ -58,16 +58,16 @@ class Create(Action):
 
 @dataclass(frozen=True)
 class Delete(Action):
-    """Delete a topic. Kafka answers when the controller has done so; brokers delete the logs later."""
+    """Delete a topic. Kafka answers once the controller has deleted it; brokers delete the logs later."""
 
     topic: Annotated[Topic, From.TAG]
 
 
 @dataclass(frozen=True)
 class Produce(Action):
-    """Numbered records. size: how many bytes each has besides its number.
+    """Write numbered records. size: the bytes of each besides its number.
 
-    acks: `all`, or `1` for the answer of the leader alone: such a record does not count as acknowledged.
+    acks: `all`, or `1` to wait for the leader alone: such a record does not count as acknowledged.
     via: the broker from which the producer gets its metadata; None for any, which may be slow if one is paused.
     """
 
@@ -80,7 +80,7 @@ class Produce(Action):
 
 @dataclass(frozen=True)
 class Send(Action):
-    """One record with acks=all, without waiting for an answer."""
+    """Send one record with acks=all, without waiting for the answer."""
 
     partition: Annotated[Partition, From.TAG]
 
@@ -96,9 +96,9 @@ class Answered(Action):
 
 @dataclass(frozen=True)
 class Stream(Action):
-    """Records with acks=all at a rate per second, while the next steps are done.
+    """Write records with acks=all in the background, at a rate per second, while the next steps run.
 
-    rate: None for the end, which waits for the last answers.
+    rate: None ends the stream and waits for the last answers.
     """
 
     partition: Annotated[Partition, From.TAG]
@@ -107,7 +107,10 @@ class Stream(Action):
 
 @dataclass(frozen=True)
 class ReassignStep(Action):
-    """to: the replicas; None cancels. absent_if: the error returned by a build without the finding."""
+    """Reassign a partition, or cancel that. to: the replicas, or None to cancel.
+
+    absent_if: the error that a build without the finding returns.
+    """
 
     partition: Annotated[Partition, From.TAG]
     to: Brokers | None
@@ -116,10 +119,10 @@ class ReassignStep(Action):
 
 @dataclass(frozen=True)
 class ElectStep(Action):
-    """via: the broker that is asked; None for any, which may take long if one is paused.
+    """Ask for an election. via: the broker to ask; None for any, which may take long if one is paused.
 
     refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
-    if_needed: it is not a fault if the leader is already the one that the election would choose.
+    if_needed: the step also succeeds if the leader is already the one that the election would choose.
     """
 
     partition: Annotated[Partition, From.TAG]
@@ -136,25 +139,25 @@ class ElectStep(Action):
 
 @dataclass(frozen=True)
 class ConfigureStep(Action):
-    """target: `topic NAME`, `broker ID`, or `broker` for all of them; an empty value removes the setting."""
+    """Change settings. target: `topic NAME`, `broker ID`, or `broker` for all; an empty value removes a setting."""
 
     target: Annotated[Configurable, From.TAG]
     values: Annotated[KafkaSettings, KeyName("set")]
 
     @property
     def kind(self) -> str:
-        """`topic` or `broker`."""
+        """Return `topic` or `broker`."""
         return self.target.partition(" ")[0]
 
     @property
     def name(self) -> str:
-        """Of the topic or the broker; empty for all brokers."""
+        """Return the name of the topic or the broker; empty for all brokers."""
         return self.target.partition(" ")[2]
 
 
 @dataclass(frozen=True)
 class Throttle(Action):
-    """Bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
+    """Limit the bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
 
     rate: Annotated[Positive, From.TAG]
 
@@ -173,9 +176,9 @@ class UnregisterStep(Action):
 
 @dataclass(frozen=True)
 class Signal(Action):
-    """kind: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP), resume (SIGCONT).
+    """Send a signal: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP) or resume (SIGCONT).
 
-    broker: None for the controller. wait: until the process has ended.
+    broker: None for the controller. wait: whether to wait until the process has ended.
     """
 
     kind: str
@@ -194,7 +197,7 @@ class Exited(Action):
 
 @dataclass(frozen=True)
 class Start(Action):
-    """Start a node, unless it runs. broker: None for the controller; wait: until a broker is unfenced."""
+    """Start a node unless it runs. broker: None for the controller; wait: whether to wait until it is unfenced."""
 
     broker: Annotated[Process, From.TAG]
     wait: bool = True
@@ -213,7 +216,7 @@ class MoveDirectory(Action):
 
 @dataclass(frozen=True)
 class DirectoryStep(Action):
-    """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
+    """Change a log directory: lose (delete it), replace (by an empty one) or drop (from `log.dirs`)."""
 
     kind: str
     broker: Annotated[Natural, From.TAG]
@@ -222,17 +225,14 @@ class DirectoryStep(Action):
 
 @dataclass(frozen=True)
 class DeleteCleanStopFiles(Action):
-    """Delete the files by which a broker knows that it stopped in order."""
+    """Delete the files by which a broker knows that its last stop was orderly."""
 
     broker: Annotated[Natural, From.TAG]
 
 
 @dataclass(frozen=True)
 class LoseLog(Action):
-    """Delete the files of a replica whose broker does not run.
-
-    A power failure does the same to what the operating system had not written to the disk.
-    """
+    """Delete the files of a replica whose broker does not run, as a power failure loses unflushed records."""
 
     partition: Annotated[Partition, From.TAG]
     broker: Natural
@@ -246,9 +246,9 @@ class Sleep(Action):
 
 @dataclass(frozen=True)
 class ExpectedPartition:
-    """The expected answer of DescribeTopicPartitions; None for a field that does not matter.
+    """The expected answer of DescribeTopicPartitions; None for a field that may have any value.
 
-    leader: one of these, -1 for no leader. isr_size: the number of its members. The order counts for replicas only.
+    leader: the possible leaders, -1 for none. isr_size: the number of members of the ISR. Only `replicas` is ordered.
     """
 
     leader: Leaders | None = None
@@ -261,7 +261,7 @@ class ExpectedPartition:
 
 @dataclass(frozen=True)
 class WaitStep(Action):
-    """Wait for a predicted state. decides: if it does not come, the finding is not reproduced."""
+    """Wait for a predicted state. decides: whether the finding is not reproduced if the state does not come."""
 
     partition: Annotated[Partition, From.TAG]
     seen: Annotated[ExpectedPartition, SameTable(ExpectedPartition)]
@@ -276,7 +276,7 @@ class WaitStep(Action):
 
 @dataclass(frozen=True)
 class Leaderless(Action):
-    """The partition is unavailable if it has no leader for this long; the steps continue in either case.
+    """Watch whether the partition has no leader for this long, which makes it unavailable; then continue.
 
     DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
     """
@@ -287,10 +287,7 @@ class Leaderless(Action):
 
 @dataclass(frozen=True)
 class Unserved(Action):
-    """Send one record with acks=all: the partition is unavailable if it is not acknowledged within this time.
-
-    Whoever leads it; the steps continue in either case.
-    """
+    """Send one record with acks=all: if it is not acknowledged in time, the partition is unavailable; then continue."""
 
     partition: Annotated[Partition, From.TAG]
     seconds: Seconds
@@ -298,7 +295,7 @@ class Unserved(Action):
 
 @dataclass(frozen=True)
 class PrintedLine(Action):
-    """Wait until a node has printed a line that matches, since its last start or since the last such step."""
+    """Wait until a node (100: the controller) has printed a matching line since its last start or such step."""
 
     node: Annotated[Natural, From.TAG]
     pattern: Pattern
@@ -308,7 +305,7 @@ class PrintedLine(Action):
 
 @dataclass(frozen=True)
 class LogEnd(Action):
-    """Wait until the log of a replica ends there; `gone`: until the broker has no replica of it any more."""
+    """Wait until the log of a replica ends at an offset, or, with `gone`, until the broker has no replica any more."""
 
     partition: Annotated[Partition, From.TAG]
     broker: Natural
@@ -324,8 +321,8 @@ class LogEnd(Action):
 
 
 Sign: TypeAlias = WaitStep | PrintedLine | LogEnd
-"""What shows that a finding is absent, for steps with `instead`: if what they wait for does not come in time,
-but this does, the finding is not reproduced. Without either the run is inconclusive."""
+"""The alternative outcome of a step with `instead`. If the awaited outcome does not come in time but this one does,
+the finding is not reproduced; if neither does, the run is inconclusive."""
 
 
 STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
@@ -362,17 +359,17 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "said": (PrintedLine, {}),
     "log": (LogEnd, {}),
 }
-"""Every kind of step, by the key that it starts with: its class, and fields that the kind gives a value."""
+"""First key of a step -> its class, and the fields whose values the kind determines."""
 SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
     "wait": (WaitStep, {"decides": False}),
     "said": (PrintedLine, {"instead": None}),
     "log": (LogEnd, {"instead": None}),
 }
-"""The kinds that `instead` may name, and the fields that they lack there."""
+"""The kinds that `instead` may name, and the fields that it cannot set."""
 
 
 def _read_sign(node: Node) -> Sign:
-    """Read the sign that a finding is absent: a step of another kind, as a table."""
+    """Read the value of `instead`: a waiting step, as a table."""
     if not isinstance(node.value, dict):
         node.expected('a table such as { log = "orders-0", broker = 1, end = 3 }')
     kind = next(iter(node.value), "")
@@ -392,7 +389,7 @@ def kind_of(node: Node) -> str:
 
 
 def read_action(node: Node, others: Collection[str]) -> Action:
-    """Read a step; UsageFault names the line of a mistake. others: keys that describe no action."""
+    """Read a step; a UsageFault names the line of a mistake. others: keys that do not belong to the action."""
     kind = kind_of(node)
     record, fixed = STEPS[kind]
     return read_record(node, record, fixed, tag=kind, others=others)

@@ -32,13 +32,13 @@
     [[step]]
     wait = "orders-1"
     elr = [0, 1]
-    in = "run"                         # only there, or only in the "control"; left out for both
-    finally = true                     # done even if the sign of the finding is absent (`decides`, `instead`)
+    in = "run"                         # only in the run, or only in the "control"; left out for both
+    finally = true                     # done even if the finding does not show (`decides`, `instead`)
     note = "why"                       # for readers
 
     [[step]]
-    answered = "orders-0"              # a sign of the finding: absent if this is seen in its place
-    instead = { wait = "orders-0", leader = 0, isr = [0] }
+    answered = "orders-0"
+    instead = { wait = "orders-0", leader = 0, isr = [0] }  # what happens where the finding does not show
 
     [read]
     partitions = ["orders-1"]          # what is read at the end and compared with what was acknowledged
@@ -92,7 +92,7 @@ from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Part
 Side: TypeAlias = Literal["run", "control"]
 BOTH: tuple[Side, ...] = ("run", "control")
 BESIDES_ACTION = ("in", "note", "finally")
-"""Keys of a step that describe no action."""
+"""Keys of a step that do not belong to its action."""
 MOST_BROKERS = 5
 FindingId: TypeAlias = Annotated[str, matching(r"F-\d+", "the id of a finding, such as F-20")]
 Name: TypeAlias = Annotated[str, matching(r"[a-z][a-z0-9-]*", "small letters, digits and -")]
@@ -125,7 +125,7 @@ def _sides(node: Node) -> tuple[Side, ...]:
 
 @dataclass(frozen=True)
 class RecipeCluster:
-    """controller, broker: properties on top of those that every cluster has. debug: names of loggers."""
+    """The cluster of a recipe. controller, broker: properties on top of those of every cluster; debug: loggers."""
 
     brokers: Annotated[int, NodeReader(_brokers)]
     log_dirs: Positive = 1
@@ -137,7 +137,7 @@ class RecipeCluster:
 
 @dataclass(frozen=True)
 class RecipeStep:
-    """sides: where it is done; at_last: even if the sign of the finding is absent. text: how it is shown."""
+    """A step. sides: where it is done; at_last: whether also if the finding does not show; text: how it is printed."""
 
     action: Action
     text: str
@@ -153,7 +153,7 @@ def _step(node: Node) -> RecipeStep:
     return read_record(node, RecipeStep, {"action": action, "text": _step_text(node)}, others=node.value)
 
 
-def _reject_strangers(node: Node, brokers: int) -> None:
+def _reject_unknown_brokers(node: Node, brokers: int) -> None:
     """Raise UsageFault for a broker that the cluster does not have."""
     kind = kind_of(node)
     for key in (kind, "broker", "via"):
@@ -187,7 +187,7 @@ class RecipeControl:
 
 @dataclass(frozen=True)
 class Recipe:
-    """versions: the oldest and the newest on which it was seen, if any; needs: the oldest that can run it."""
+    """A recipe. versions: oldest and newest release that showed it, if any; needs: the oldest that can run it."""
 
     finding: FindingId
     name: Name
@@ -212,7 +212,7 @@ class Recipe:
         return f"{self.finding}/{self.name}"
 
     def predicted(self) -> tuple[ExpectedPartition, ...]:
-        """Return the states of the partitions to read that the run waits for, up to the sign of the finding."""
+        """Return the states of the partitions in `read` that the run waits for before the finding shows."""
         states: list[ExpectedPartition] = []
         for step in self.steps:
             if isinstance(step.action, Leaderless | Unserved) or step.at_last:
@@ -242,7 +242,7 @@ class Recipe:
         topics: set[str] = set()
         for part, step in zip(node.items(), self.steps, strict=True):
             for table in (part, *([part["instead"]] if "instead" in part else [])):
-                _reject_strangers(table, self.cluster.brokers)
+                _reject_unknown_brokers(table, self.cluster.brokers)
             match step.action:
                 case Create(topic=topic):
                     topics.add(topic)
@@ -250,7 +250,7 @@ class Recipe:
                     part["delete"].fail(f"no step before creates `{topic}`", did_you_mean(topic, topics))
 
     def _check_read(self, node: Node) -> None:
-        """Raise UsageFault unless what is read at the end was created, and not deleted."""
+        """Raise UsageFault unless the partitions that are read at the end were created, and not deleted."""
         actions = [step.action for step in self.steps]
         created = {
             f"{action.topic}-{number}"
@@ -268,13 +268,13 @@ class Recipe:
 
 @functools.cache
 def packaged_recipes() -> tuple[Recipe, ...]:
-    """Return the packaged recipes, by finding and name, the default of each finding first. Read once."""
+    """Return the packaged recipes, by finding, the default of each first, then by name. They are read once."""
     recipes = map(read_recipe, packaged_files("recipes"))
     return tuple(sorted(recipes, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
 
 
 def find_recipe(recipe_id: str, order: str | None = None) -> Recipe:
-    """Return the recipe `FINDING/NAME`, or the default one of a finding."""
+    """Return the recipe `FINDING/NAME`, or a finding's default recipe. order: a name that replaces the default."""
     finding, _, name = recipe_id.partition("/")
     finding, name = finding.upper(), name or order or ""
     if order is not None and name != order:

@@ -1,14 +1,14 @@
-"""The reports of a recipe's runs, stored in its file, for the finding's page and the table of findings.
+"""The results of a recipe's runs, stored in its file for the finding's page and the table of findings.
 
 [[seen]]
 kafka = "4.1.1"
 outcome = "lost"                               # as in the report of `elrcheck reproduce`
 left = 0                                       # for lost: of the acknowledged records
 acknowledged = 600
-state = "leader=none isr=[] elr=[0]"           # for unavailable: how the partition stayed
+state = "leader=none isr=[] elr=[0]"           # for unavailable: the state in which the partition stayed
 message = "no answer about the new leader"     # for inconclusive: why
 control = { left = 600, acknowledged = 600 }   # left out if the control was not tried
-runs = { ended = 12, shown = 5 }               # of several: left, acknowledged, seconds are of all together
+runs = { ended = 12, shown = 5 }               # for several runs; left, acknowledged and seconds are totals then
 seconds = 89                                   # of the run and its control
 day = "2026-11-22"
 busy = true                                    # the machine had other work; left out if it had none
@@ -25,12 +25,12 @@ from elrcheck.catalogue.file_values import Release
 
 Outcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
 OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "message": "inconclusive"}
-"""Keys that one outcome needs, and no other has."""
+"""Key -> the outcome that needs it; no other has it."""
 
 
 @dataclass(frozen=True)
 class RecordsLeft:
-    """The number of acknowledged records, and of those that could be read at the end."""
+    """The number of acknowledged records, and how many of them could be read at the end."""
 
     left: Natural
     acknowledged: Positive
@@ -56,7 +56,7 @@ class SeenRuns:
 
 @dataclass(frozen=True)
 class SeenRun:
-    """The report of a run. left, acknowledged: where records were lost; control: None if not tried."""
+    """The result of a run. left, acknowledged: if records were lost; control: None if it was not tried."""
 
     kafka: Release
     outcome: Outcome
@@ -92,5 +92,5 @@ class SeenRun:
 
     @property
     def control_left(self) -> str:
-        """Return in words how many records the control had left."""
+        """Return how many records were left in the control, as text."""
         return f"{self.control.left} of {self.control.acknowledged} left" if self.control else "not tried"

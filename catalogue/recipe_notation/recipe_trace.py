@@ -1,4 +1,4 @@
-"""The trace of the model that a recipe follows: the recipe waits for its states, in their order.
+"""The trace of the model that a recipe follows: the recipe waits for the states of the trace in order.
 
 [trace]
 property = "P-1"                       # a shortest counterexample of this property
@@ -8,8 +8,8 @@ set = { reassignments = 2 }            # budgets and rules of the search, as in 
 liveness = true                        # left out for a search of states
 brokers = [1, 1, 0]                    # the broker of the model that stands for 0, for 1, for 2
 
-Brokers of a recipe may share one of the model. A test searches the trace and compares: every
-`wait` of the run, up to what the recipe is about, is met by a state of the trace, one after the other.
+Several brokers of a recipe may stand for the same broker of the model. A test searches the trace and compares: each
+`wait` of the run, up to the sign of the finding, has to match a later state of the trace than the one before.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ from typing import Annotated, Any
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import KeyName, Natural
-from elrcheck.catalogue.file_values import Knobs, Variant
+from elrcheck.catalogue.file_values import SCOPE, Knobs, Variant
 from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.catalogue.recipe_notation.recipe_values import NO_LEADER
 from elrcheck.model.knobs import plain
 
-SCOPE = "two-brokers-quiet"
-
 
 @dataclass(frozen=True)
 class RecipeTrace:
-    """broken: the property; brokers: for each broker of the recipe the one of the model."""
+    """The search for the trace. broken: the property; brokers: the model's broker for each of the recipe's."""
 
     broken: Annotated[str, KeyName("property")]
     variant: Variant
@@ -57,7 +55,7 @@ class RecipeTrace:
         return " ".join([*words, f"--variant {self.variant}", *settings, f"-p {self.broken}"])
 
     def met(self, seen: Sequence[ExpectedPartition], states: Sequence[Mapping[str, Any]]) -> int:
-        """Return how many expectations these states of a partition meet, one after the other."""
+        """Return how many expectations, from the first, these states of a partition match in order."""
         at = 0
         for number, expected in enumerate(seen):
             while at < len(states) and not self._fits(expected, states[at]):

@@ -14,21 +14,9 @@ CONTROLLER = "controller"
 LONGEST_SLEEP = 600
 
 
-def _brokers(node: Node) -> tuple[int, ...]:
-    return tuple(one.natural() for one in node.items())
-
-
 def _leaders(node: Node) -> tuple[int, ...]:
     several = node.items() if isinstance(node.value, list) else [node]
     return tuple(one.integer(least=NO_LEADER) for one in several)
-
-
-def _running(node: Node) -> int | None:
-    return None if node.value == CONTROLLER else node.natural()
-
-
-def _settings(node: Node) -> dict[str, str]:
-    return node.map(_setting)
 
 
 def _setting(node: Node) -> str:
@@ -47,10 +35,6 @@ def _pattern(node: Node) -> str:
     except re.error as fault:
         node.bad(f"no regular expression: {fault}")
     return pattern
-
-
-def _seconds(node: Node) -> float:
-    return float(node.positive())
 
 
 def _acks(node: Node) -> str:
@@ -76,15 +60,17 @@ def _asleep(node: Node) -> float:
 
 Partition: TypeAlias = Annotated[str, matching(r"[a-z0-9]+-\d+", "a partition such as orders-1")]
 Topic: TypeAlias = Annotated[str, matching(r"[a-z0-9]+", "a name of small letters and digits")]
-Brokers: TypeAlias = Annotated[tuple[int, ...], NodeReader(_brokers)]
+Brokers: TypeAlias = Annotated[tuple[int, ...], NodeReader(lambda node: tuple(one.natural() for one in node.items()))]
 Leaders: TypeAlias = Annotated[tuple[int, ...], NodeReader(_leaders)]
 """One broker or one of several; -1 for none."""
-Process: TypeAlias = Annotated[int | None, NodeReader(_running)]
+Process: TypeAlias = Annotated[
+    int | None, NodeReader(lambda node: None if node.value == CONTROLLER else node.natural())
+]
 """A broker, or None for the controller."""
-KafkaSettings: TypeAlias = Annotated[Mapping[str, str], NodeReader(_settings)]
+KafkaSettings: TypeAlias = Annotated[Mapping[str, str], NodeReader(lambda node: node.map(_setting))]
 """Settings of Kafka; numbers and booleans need no quotation marks."""
 Pattern: TypeAlias = Annotated[str, NodeReader(_pattern)]
-Seconds: TypeAlias = Annotated[float, NodeReader(_seconds)]
+Seconds: TypeAlias = Annotated[float, NodeReader(lambda node: float(node.positive()))]
 Sleeping: TypeAlias = Annotated[float, NodeReader(_asleep)]
 Acks: TypeAlias = Annotated[str, NodeReader(_acks)]
 Configurable: TypeAlias = Annotated[str, NodeReader(_configurable)]

@@ -16,11 +16,12 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue import lookup
-from elrcheck.catalogue.finding_file import LEVELS, Finding, FindingRun, read_finding
+from elrcheck.catalogue.finding_file import Finding, FindingRun, read_finding
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
+from elrcheck.results.finding_table import LEVELS
 from support.edits import replaced
 from support.places import ROOT
 from support.scripts import script
