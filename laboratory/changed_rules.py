@@ -1,4 +1,4 @@
-"""`mutate --rules`: the report of every change of the rules, each judged by all that could notice it."""
+"""`mutate --rules`: changes the rules one at a time, and reports which check detects each change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elrcheck.results.mutation_report import MutateReport, MutateVerdict
 
 
 def run_changed_rules(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Change the rules and return the report: what nothing tells apart and nothing explains is a hole."""
+    """Change the rules and return the report; a change that no check detects is a hole, unless it is explained."""
     started = time.perf_counter()
     model = load_whole_model()
     reject_file(request.run_dir)

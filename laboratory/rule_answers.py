@@ -1,8 +1,8 @@
-"""One change of a rule, judged by Kafka's own answers, which are kept in packaged files.
+"""Judges a change of a rule by Kafka's recorded answers, which are packaged files.
 
-A property says what must never happen; what Kafka's classes do is more exact than that. So the changed rules
-answer the questions that the releases were asked, in plain Python. Only questions whose answer calls the
-changed function are asked again; one run without any change notes which those are.
+Properties forbid little in comparison with what Kafka's classes exactly do. So the changed rules, in plain Python,
+handle the cases that the releases handled. A first run, without any change, notes which functions each case calls;
+only cases that call the changed function are run again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from elrcheck.mutation.rule_answer import RULE_FAULTS, ChangeVerdict
 from elrcheck.mutation.rule_mutants import ChangedModel
 
 MOST = 3000
-"""Cases for one function, an even part of those that call it."""
+"""Cases that judge one function, evenly spaced among those that call it."""
 
 
 @dataclass(frozen=True)
 class _JudgedCase:
-    """A case, its release, and its differences without a change, which have a reason."""
+    """A case, its release, and its differences without a change, which are explained."""
 
     release: AnsweredRelease
     case: AnsweredCase
@@ -37,9 +37,9 @@ class _JudgedCase:
 
 
 class AnswerBench:
-    """The packaged answers or others, by the functions of the model that work on them.
+    """The recorded answers by the functions of the model that their cases call.
 
-    functions: the plain function of each name.
+    functions: name -> plain function. releases: None for the packaged answers.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class AnswerBench:
                     differences = _differences(case, release.config)
                 for name in called:
                     calling[name].append(_JudgedCase(release, case, differences))
-        self.calling = {name: _even(cases) for name, cases in calling.items()}
+        self.calling = {name: cases[:: max(1, -(-len(cases) // MOST))] for name, cases in calling.items()}
 
     def cases_of(self, function: str) -> int:
         """Return the number of cases that call a function."""
         return len(self.calling.get(function, ()))
 
     def judge(self, changed: ChangedModel) -> ChangeVerdict | None:
-        """Return the first answer that Kafka did not give; None if the change alters no answer."""
+        """Return the first case whose differences from Kafka change; None if the change alters no answer."""
         with planted(changed.original, changed.plain):
             for one in self.calling.get(changed.variation.function, ()):
                 by = f"Kafka {one.release.answers.kafka}"
@@ -76,13 +76,8 @@ class AnswerBench:
         return None
 
 
-def _even(cases: list[_JudgedCase]) -> tuple[_JudgedCase, ...]:
-    step = max(1, -(-len(cases) // MOST))
-    return tuple(cases[::step])
-
-
 def _differences(case: AnsweredCase, config: Config) -> tuple[str, ...]:
-    """Return the differences in a case, each as its event and its fields."""
+    """Return the differences in a case as texts, each with its event and its fields."""
     return tuple(_text(outcome) for outcome in case.outcomes(config) if not isinstance(outcome, Agreement))
 
 
@@ -98,7 +93,7 @@ def _text(disagreement: Disagreement) -> str:
 
 @contextlib.contextmanager
 def _calls(names: Mapping[CodeType, str]) -> Iterator[set[str]]:
-    """Collect the names of those functions that are called inside this context."""
+    """Collect the names of those of the functions that are called inside this context."""
     called: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:

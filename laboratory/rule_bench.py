@@ -1,10 +1,10 @@
-"""One change of a rule, judged: by Kafka's answers, over configurations of the suite, then by the proof.
+"""Judges a change of a rule: by Kafka's answers, in configurations of the suite, in scenarios, and by proofs.
 
-Kafka's answers come first because they take the least time. A configuration is searched once without the
-change. A change that leaves the same program there, or the same steps from every reachable state, needs no
-search; otherwise the changed program is searched until a property breaks that holds without the change. Each
-finding is replayed in plain Python. A change that shows in none of them is tried in larger ones, and then in
-the states that random walks meet in those that are too large to search, and at last in the scenarios.
+Kafka's answers come first because they take the least time. Then the change is tried in configurations, each of which
+is searched once without it. A change that compiles to the same program there, or leads to the same steps from every
+reachable state, needs no search; otherwise the changed program is searched until a property breaks that holds without
+the change. Each violation is replayed in plain Python. A change that shows in none of these configurations is tried in
+larger ones, then in the states that random walks visit in those too large to search, and then in the scenarios.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from elrcheck.mutation.rule_search import SAME, Searched, judged, searched
 from elrcheck.results.mutation_report import MutantVerdict
 
 CACHED_BASES = 256
-"""Configurations whose programs and states stay in memory."""
+"""Configurations whose programs and states stay in memory; the least recently used is dropped first."""
 SEARCHED = 3
-"""Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
+"""Searches of a change without a broken property after which no further configuration is tried."""
 MANY = 9
-"""Configurations in which a change leads to as many other steps; after them, no configuration tells the two apart."""
+"""Configurations with other steps after which no further configuration is tried."""
 PATIENCE = 30.0
-"""Seconds after which a change that many rules depend on is compared in no more configurations."""
+"""Seconds after which no further configuration is tried, if many rules depend on the changed one."""
 BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
-"""Verdicts of a search that finds nothing about a change; a later one says more."""
+"""Verdicts of searches in which no property breaks, the weakest first."""
 
 
 @cache
@@ -58,7 +58,7 @@ def judge(task: MutantTask) -> MutantAnswer:
 
 
 class RuleBench:
-    """The model, and the configurations as far as they are needed."""
+    """The model, and what judges its changes, each part made when it is first needed."""
 
     def __init__(self) -> None:
         self.model: Model = load_whole_model()
@@ -68,30 +68,26 @@ class RuleBench:
 
     @cached_property
     def walks(self) -> WalkBench:
-        """The walked configurations, made when they are first needed."""
         return WalkBench(self.model, self.cases)
 
     @cached_property
     def scenarios(self) -> ScenarioBench:
-        """The packaged scenarios, read when they are first needed."""
         return ScenarioBench(self.model)
 
     @cached_property
     def induction(self) -> ProofBench:
-        """The proof by induction, made when it is first needed."""
         return ProofBench()
 
     @cached_property
     def controller(self) -> ControllerBench:
-        """The proof of the controller's rules, made when it is first needed."""
         return ControllerBench()
 
     @cached_property
     def answers(self) -> AnswerBench:
-        """Kafka's answers, read when they are first needed."""
         return AnswerBench({name: self.mutants.fns[name].source for name in self.mutants.functions})
 
     def base(self, name: str) -> Searched:
+        """Return a configuration searched without a change; the last `CACHED_BASES` stay in memory."""
         if name not in self.bases:
             self.bases[name] = self._searched(self.cases[name])
             if len(self.bases) > CACHED_BASES:
@@ -117,7 +113,7 @@ class RuleBench:
         return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
 
     def _judged(self, plain: MutantAnswer, changed: ChangedModel, task: MutantTask) -> MutantAnswer:
-        """Judge a change by one means after the other, until it shows."""
+        """Return the answer of the first check, in the order of the module's docstring, that detects the change."""
         verdict = self.answers.judge(changed) if task.answers else None
         if verdict is not None:
             return plain.shows(verdict)
@@ -149,13 +145,13 @@ class RuleBench:
         for name in names:
             if searches == SEARCHED or differing == MANY or time.perf_counter() - started > PATIENCE:
                 break
-            verdict = defined("a step", self._in_suite, name, changed, seconds)
+            verdict = defined("a step", judged, self.base(name), changed, seconds)
             compared += 1
             if verdict is None or verdict is SAME:
                 same += verdict is SAME
                 continue
             differing += 1
-            searches += verdict.verdict != "unaffected"  # as many steps here may be more of them elsewhere
+            searches += verdict.verdict != "unaffected"
             answer = structs.replace(
                 plain.shows(verdict), configuration=name, compared=compared, differs=differing, same=same
             )
@@ -165,11 +161,8 @@ class RuleBench:
                 strongest = answer
         return structs.replace(strongest or plain, compared=compared, differs=differing, same=same)
 
-    def _in_suite(self, name: str, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
-        return judged(self.base(name), changed, seconds)
-
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
-        """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
+        """Return the answer with the proof's: a hole if the proof succeeds although it covers the refuting search."""
         by_proof = self.induction.judge(variation)
         case = self.cases.get(answer.configuration or "")
         covered = case is not None and not outside(case.selected.config)
@@ -178,7 +171,7 @@ class RuleBench:
 
 
 def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:
-    """Return what is known of a change that does not show in the first configurations."""
+    """Return the answer about a change that does not show in the first configurations."""
     answer = first if wider.differs == 0 else wider
     compared, same = first.compared + wider.compared, first.same + wider.same
     if same == compared > 0:

@@ -1,7 +1,6 @@
-"""One change of a rule, judged by the proof that every controller event preserves its rules.
+"""Judges a change of a rule by the proof that every controller event preserves the controller's rules.
 
-The terms of the changed model are compared with those of the original first: Z3 keeps equal terms once, so
-most events need no solver.
+Only events for which the change alters a Z3 term need the solver.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from elrcheck.mutation.rule_answer import ChangeVerdict
 from elrcheck.proof.z3_algebra import formula
 
 SECONDS = 20.0
-"""Limit of each obligation; a change that the solver cannot judge in time is not found by it."""
+"""Limit of each obligation; one that the solver cannot decide in time counts as preserved."""
 
 
 class ControllerBench:
-    """The original's obligations in `kip_full`, made when they are first needed."""
+    """The obligations of the unchanged model in `kip_full`."""
 
     def __init__(self) -> None:
         self.model = load_controller_model()
@@ -36,7 +35,7 @@ class ControllerBench:
         self.terms = {kind: dict(_terms(self.prover, self.model, kind)) for kind in EventKind}
 
     def judge(self, variation: Variation) -> ChangeVerdict | None:
-        """Return a rule that the change breaks, replayed in plain Python; None if every event preserves all."""
+        """Return a rule that the change breaks, replayed in plain Python; None if no event is known to break one."""
         if variation.function not in self.mutants.fns:
             return None
         changed = self.mutants.make(variation)
@@ -60,13 +59,13 @@ class ControllerBench:
         return None
 
     def _held(self, kind: EventKind, ident: str) -> bool:
-        """Return whether the original preserves the rule."""
+        """Return whether the unchanged model preserves the rule."""
         fn = next(one for one in rules_of(self.model) if one.ident == ident)
         return self.prover.keeps(self.prover.open_step(kind), fn).verdict == "proved"
 
 
 def _terms(prover: StepProver, model: Any, kind: EventKind) -> Iterator[tuple[str, Any]]:
-    """Yield the terms about an event: that it can happen, and each rule after it."""
+    """Yield the terms about an event: whether it can happen, and each rule after it."""
     step = prover.open_step(kind)
     yield "possible", formula(prover.holds("possible", s=prover.situation.value, e=step.event))
     for fn in rules_of(model):

@@ -1,7 +1,7 @@
-"""One change of a rule in the scenarios: stories from KIPs and issues, and what is true after each step.
+"""Judges a change of a rule by the scenarios: step sequences from KIPs and issues, with the states they lead to.
 
-A scenario goes where no search ends, because it takes one path and as many steps as it needs. It is replayed
-in plain Python with the changed function in its place.
+A scenario can be longer than a search is deep, because it takes a single path. It is replayed in plain Python with
+the changed function in place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elrcheck.results.scenario_report import ScenarioReport
 
 
 class ScenarioBench:
-    """The packaged scenarios that are as expected without a change."""
+    """The packaged scenarios whose results are as expected without a change."""
 
     def __init__(self, model: Model) -> None:
         read = packaged_scenarios()
@@ -36,7 +36,7 @@ class ScenarioBench:
 def _unexpected(scenario: Scenario, model: Model) -> str | None:
     try:
         report = replay(scenario, model)[0]
-    except UsageFault as fault:  # the story does not fit the changed model at all
+    except UsageFault as fault:  # a step of the scenario does not exist in the changed model
         return str(fault)
     return None if report.verdict != "unexpected" else _what(report)
 

@@ -1,9 +1,8 @@
-"""`elrcheck mutate --rules`: change the protocol's rules one expression at a time, and see what catches it.
+"""Runs `elrcheck mutate --rules`: changes the rules one expression at a time, and checks which change is detected.
 
-The configurations are those of the suite that are small enough, the largest first: more happens in them. Of
-those that combine operations with faults one stands for each combination.
-Every answer is written to the journal of the run as it arrives, so the same command resumes a run that was
-interrupted.
+The configurations are those of the suite that are small enough, the largest first, because more happens in them. Of
+those that combine an operation with faults, only one of each combination is taken. Every answer is written to the
+run's journal as it arrives, so that the same command resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
 LARGEST, WIDER = 10_000, 7
-"""Distinct states of the largest configuration in which changes are tried; how many times that a change that
-shows in none of those is tried in."""
+"""Distinct states of the largest configuration in which every change is tried, and the factor by which those may be
+larger that try a change which shows in none of these."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class RuleRun:
 def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleRun:
     """Change the rules; after an interrupt the report has the answers so far.
 
-    Raises UsageFault for unknown functions, a stale explanation or another run's folder.
+    Raises UsageFault for an unknown function, a stale explanation, or the folder of another run.
     """
     mutants = partition_mutants(model)
     functions = mutants.choose(request.functions)  # before the changes, which take seconds to list
@@ -81,9 +80,9 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
 def _configurations(
     request: MutateRequest, progress: Progress
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the configurations, of wider ones and of walked ones; all as expected without a change.
+    """Return the names of the configurations, the largest first, of wider ones, the smallest first, and of walked ones.
 
-    The largest of the first come first; the smallest of the wider ones do.
+    Raises UsageFault unless the unchanged model passes the suite.
     """
     progress.stage("the suite without a change")
     suite = SuiteRequest(only=request.configurations, workers=request.workers, fresh=request.fresh)
@@ -112,7 +111,7 @@ def _configurations(
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
-    """Return all single configurations, and the largest of each combination, with the fault used least so far."""
+    """Return all single configurations, and one of each combination: the one whose fault was used least so far."""
     combined: dict[str, list[str]] = {}
     for name in sorted(cases, key=lambda name: -size[name]):
         combined.setdefault(name.rpartition("/")[0] if name.count("/") > 1 else name, []).append(name)
@@ -134,7 +133,7 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
 
 
 def _identity(names: Sequence[str], request: MutateRequest) -> str:
-    """Return what the answers of a run belong to, the first line of its journal."""
+    """Return what a run's answers depend on, as the first line of its journal."""
     identity = {
         "model": digests.rules(),
         "configurations": list(names),

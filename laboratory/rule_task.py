@@ -1,4 +1,4 @@
-"""One change of a rule as a task: what to judge it by."""
+"""The task of judging one change of a rule in a worker process."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from elrcheck.base.roundtrip import Record
 
 
 class MutantTask(Record, frozen=True):
-    """One change to judge. wider: configurations for a change that shows in none of the others; walks: those
-    that are walked through, for one that shows in none of these either.
+    """One change to judge. wider: configurations for a change that shows in none of `configurations`; walks: those
+    for random walks, if it shows in none of these either.
 
-    seconds: limit of each search. controller: also judge by `prove --controller`. answers: first judge by the
-    packaged answers of Kafka. proof: put what a property catches to the proof by induction as well.
+    seconds: limit of each search. controller: also judge by `prove --controller`. answers: first judge by Kafka's
+    recorded answers. proof: if a property detects the change, also try the proof by induction.
     """
 
     function: str

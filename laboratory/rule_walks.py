@@ -1,7 +1,7 @@
-"""One change of a rule in the configurations that are walked through because they are too large to search.
+"""Judges a change of a rule by random walks, in the configurations that are too large to search.
 
-Where the changed program has the same leaves, its steps are compared in every state that the walks of the
-original met, without walking again.
+If the changed program has the same leaves, its steps are compared in every state that the walks of the unchanged
+program visited, without walking again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHUNK = 4096
 
 @dataclass(frozen=True)
 class WalkBase:
-    """A configuration without the change, and the states that its walks met."""
+    """A configuration without the change, and the states that its walks visited."""
 
     case: SuiteCase
     walk: Walk
@@ -37,13 +37,14 @@ class WalkBase:
 
 
 class WalkBench:
-    """The walked configurations, as far as they are needed."""
+    """The walked configurations, each walked when it is first needed."""
 
     def __init__(self, model: Model, cases: Mapping[str, SuiteCase]) -> None:
         self.model, self.cases = model, cases
         self.bases: dict[str, WalkBase] = {}
 
     def base(self, name: str) -> WalkBase:
+        """Return a configuration with its walks."""
         if name not in self.bases:
             case = self.cases[name]
             assert case.walk is not None
@@ -59,9 +60,9 @@ class WalkBench:
             with planted(changed.original, changed.plain):
                 program = lower(changed.model, base.case.selected.config, ()).program
             before, after = counts_of_walks(base.met), counts_of_walks(walks_of(program, base.walk))
-            return (
-                None if before == after else ChangeVerdict("counted", reason=f"{after}; without the change: {before}")
-            )
+            if before == after:
+                return None
+            return ChangeVerdict("counted", reason=f"{after}; without the change: {before}")
         if change.same:
             return None
         for start in range(0, base.met.distinct, CHUNK):

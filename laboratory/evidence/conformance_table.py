@@ -1,4 +1,4 @@
-"""The README's table: which releases of Kafka each variant was compared with, and what is stale of it."""
+"""The README's table: which releases of Kafka each variant was compared with, and which comparisons are stale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("Variant", "Kafka", "Controller's answers", "Broker's answers", "Not 
 
 
 def conformance_table(record: Conformance) -> str:
-    """Return a row for every variant that was compared, as Markdown."""
+    """Return the Markdown table, with a row for every variant that was compared."""
     return "\n".join(table(COLUMNS, _rows(record)))
 
 

@@ -43,27 +43,27 @@ SEVERITY = {"loss": "Records are lost", "unavailable": "No leader, or no broker"
 
 
 def index_page(findings: Sequence[Finding]) -> str:
-    """Return docs/findings.md: a line for each finding, in their order, by severity."""
-    return "\n".join((INDEX, *_index(findings)))
-
-
-def _index(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a section for each severity that occurs."""
+    """Return docs/findings.md: a section for each severity that occurs, with a row for each finding, in their order."""
+    lines = [INDEX]
     for severity, title in SEVERITY.items():
         rows = [
             (_link("findings/", each.id), each.title, each.versions) for each in findings if each.severity == severity
         ]
         if rows:
-            yield from (f"## {title}", "", *table(("finding", "what is wrong", "Kafka"), rows))
+            lines += (f"## {title}", "", *table(("finding", "what is wrong", "Kafka"), rows))
+    return "\n".join(lines)
 
 
 def version_page(finding_table: FindingTable, older: Collection[str]) -> str:
-    """Return docs/findings/table.md: a line for each finding, a column for each release.
+    """Return docs/findings/table.md, with a row for each finding and a column for each release.
 
     older: findings whose searches are of an older model.
     """
     rows = (
-        (_link("", row.finding), *(_letters(row, kafka) for kafka in finding_table.releases))
+        (
+            _link("", row.finding),
+            *("".join(_letter(row, each, kafka) for each in LEVELS) for kafka in finding_table.releases),
+        )
         for row in finding_table.rows
     )
     stale = f"The model's source has changed since the searches of {', '.join(older)}."
@@ -73,10 +73,6 @@ def version_page(finding_table: FindingTable, older: Collection[str]) -> str:
 
 def _link(folder: str, finding: str) -> str:
     return f"[{finding}]({folder}{finding}.md)"
-
-
-def _letters(row: FindingRow, kafka: str) -> str:
-    return "".join(_letter(row, level, kafka) for level in LEVELS)
 
 
 def _letter(row: FindingRow, level: Level, kafka: str) -> str:

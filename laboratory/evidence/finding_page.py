@@ -1,6 +1,6 @@
 """The page of one finding: what is lost, its cause, the evidence, steps on a cluster, patch and remedies.
 
-A page says no more than its file does: what was not tried is said to be so.
+A page adds nothing to the finding's file, and names what was not tried.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wr
 
 LEVEL = {"model": "the partition's model", "classes": "Kafka's own classes", "brokers": "brokers"}
 WITHOUT_ELR = "it has no ELR (MetadataVersion.isElrSupported)"
-"""Why 3.9.1 cannot show most findings; the page of the table says it for all."""
+"""Why 3.9.1 cannot show most findings, which only the page of the table says."""
 USUAL = "4.1.2"
-"""The release that a command names, if it has the finding."""
+"""The release that a command names if it has the finding."""
 MARK = "<!-- catalogue/findings/{finding}.toml -->"
 
 
@@ -29,9 +29,9 @@ MARK = "<!-- catalogue/findings/{finding}.toml -->"
 class FindingPage:
     """The content of a page.
 
-    recipes: those of `reproduce`; flags: rules by which `audit` flags the finding; warnings: those by which
-    `audit --bootstrap` says that it is one step away; every: all releases, in order. confirmed: those on which
-    Kafka's own tests have run with the change for its repository.
+    recipes: those of `reproduce`; flags: rules by which `audit` flags the finding; warnings: rules by which
+    `audit --bootstrap` warns that it is one step away; every: all releases, in order; confirmed: releases on which
+    Kafka's own tests confirm the patch.
     """
 
     finding: Finding
@@ -79,13 +79,13 @@ class FindingPage:
             yield from table(columns, self._runs())
 
     def _junit_results(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the results of exported tests, those together that fail on the same releases."""
+        """Yield the results of the exported tests, grouped by the releases on which they fail and pass."""
         together: dict[tuple[str, str], list[str]] = {}
         for run in self.finding.junit:
             together.setdefault((self._span(run.fails), self._span(run.passes)), []).append(run.property)
         for (fails, passes), names in together.items():
             several = len(names) > 1
-            tests = " and ".join(f"`{self._export(name)}`" for name in names)
+            tests = " and ".join(f"`elrcheck export junit {self.finding.id} --property {name}`" for name in names)
             passed = f"; {'they pass' if several else 'it passes'} on {passes}" if passes else ""
             yield (
                 "classes",
@@ -93,11 +93,8 @@ class FindingPage:
                 f"the {'tests' if several else 'test'} of {tests} {'fail' if several else 'fails'}{passed}",
             )
 
-    def _export(self, name: str) -> str:
-        return f"elrcheck export junit {self.finding.id} --property {name}"
-
     def _runs(self) -> Iterator[Sequence[str]]:
-        """Yield rows of equal runs of a recipe on several releases; a single recipe is what the page is about."""
+        """Yield a row for all releases on which a recipe's runs have the same result; a single recipe has no title."""
         for recipe in self.recipes:
             together: dict[tuple[str, str], list[str]] = {}
             for run in _conclusive(recipe.seen):
@@ -131,10 +128,11 @@ class FindingPage:
             return
         yield from paragraphs(patch.text)
         yield from _diff(patch, self.every)
-        yield from paragraphs(f"With this change: {'; '.join((_in_model(patch), *self._tried(patch)))}.")
+        yield from paragraphs(f"With this change: {'; '.join(self._tried(patch))}.")
 
     def _tried(self, patch: Patch) -> Iterator[str]:
-        """Yield what the patch changed on each level."""
+        """Yield the effect of the patch on each level."""
+        yield f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "not tried in the model"
         if patch.classes:
             effect = "the tests above pass" if self.finding.junit else "it no longer shows"
             mends = f", as do those of {' and '.join(patch.mends)}" if patch.mends else ""
@@ -177,27 +175,21 @@ def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
 
 
 def _replaced(place: str, insert: str) -> Iterator[str]:
-    """Yield the lines that differ, each run of them between one line on either side that does not."""
+    """Yield the lines that differ, with one line of context on either side."""
     for line in unified_diff(place.splitlines(), insert.splitlines(), n=1, lineterm=""):
         if not line.startswith(("---", "+++", "@@")):
             yield f"{line[0]}   {line[1:]}"
 
 
-def _in_model(patch: Patch) -> str:
-    return f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "not tried in the model"
-
-
 def _conclusive(runs: Sequence[SeenRun]) -> Iterator[SeenRun]:
-    """Yield the runs, but an inconclusive one only of a release on which no other run came to an end."""
+    """Yield the conclusive runs, and inconclusive ones on releases that have no other."""
     ended = {run.kafka for run in runs if run.outcome != "inconclusive"}
     yield from (run for run in runs if run.outcome != "inconclusive" or run.kafka not in ended)
 
 
 def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
-    """Yield each search and its control; what is the same as for the search before is not repeated."""
-    before = ""
-    searched = ""
-    noted = ""
+    """Yield each search and its control, without what the search before has already said."""
+    before = searched = noted = ""
     for run in runs:
         note = f"{run.note}: " if run.note else ""
         search = f"{command(run)}   # {note}{broken(run)}"

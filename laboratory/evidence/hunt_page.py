@@ -29,7 +29,7 @@ SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
 
 def hunt_page(hunt: Hunt) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     broken = [case for case in hunt.cases if case.violations]
     cases = {case.name.partition("/")[2]: case for case in hunted_cases()}
     whole = all(is_whole(case, cases[case.name]) for case in broken)
@@ -39,7 +39,7 @@ def hunt_page(hunt: Hunt) -> str:
 
 
 def because(violation: HuntedViolation) -> str:
-    """Return the reasons in the words of the page."""
+    """Return the reasons for a violation as text, with the abbreviations of the page."""
     reasons = [SHORT.get(reason, reason) for reason in violation.reasons]
     return ", ".join(reasons if violation.explained else [*reasons, "not explained"])
 
@@ -57,17 +57,13 @@ def _summary(hunt: Hunt) -> Iterator[str]:
 
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:
-    """Yield a row for all operations with faults that break the same, for the same reasons, in the same variants."""
+    """Yield a row for all operations with faults that break the same properties, for the same reasons and variants."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for name, cases in groupby(broken, key=_name):
+    for name, cases in groupby(broken, key=lambda case: case.name.partition("@")[0]):
         for text, same in groupby(cases, key=_violations):
-            alike.setdefault((_variants(same), text), []).append(name)
+            alike.setdefault((", ".join(case.variant for case in same), text), []).append(name)
     for (variants, text), names in alike.items():
         yield ", ".join(names), variants, text
-
-
-def _name(case: HuntedCase) -> str:
-    return case.name.partition("@")[0]
 
 
 def _violations(case: HuntedCase) -> str:
@@ -78,12 +74,8 @@ def _violations(case: HuntedCase) -> str:
     return text if case.complete else f"{text}; not all searches were complete"
 
 
-def _variants(cases: Iterator[HuntedCase]) -> str:
-    return ", ".join(case.variant for case in cases)
-
-
 def _others(hunt: Hunt) -> Iterator[str]:
-    """Yield those that were not searched, or not to the end."""
+    """Yield paragraphs about the configurations without a row: not searched, limited, or without a violation."""
     searched = {case.name for case in hunt.cases}
     names = (case.name.partition("/")[2] for case in hunted_cases())
     if unsearched := [f"`{name}`" for name in names if name not in searched]:

@@ -1,11 +1,11 @@
-"""The hunt: an operation and a kind of fault put to each released variant, and which finding breaks what.
+"""The hunt: searches each operation with each kind of fault in every released variant, and attributes violations.
 
-Of each violation it is asked which rule of the release is to blame. With the repairs of all findings the
-property must hold; then each repair is left out, one after the other, and where the property breaks again,
-or in fewer steps, the finding is a cause. If none is, two are left out together. What breaks with all
-repairs is by design if the KIP breaks it too, with or without its recovery manager or ELR, and due to a
-finding without a repair if the last step of the shortest trace is the one that it is about. What is left
-over would be a new cause. `docs/search_hunt.py` writes the answers.
+A violation is attributed by repairs: all findings are repaired, then each repair is left out in turn. A finding is a
+cause if the property breaks without its repair, and holds or breaks only after more steps with all repairs. If no
+single finding is a cause, pairs of repairs are left out. A violation with all repairs is by design if the KIP breaks
+the property too, with or without its recovery manager or ELR, and due to a finding without a repair if the shortest
+trace ends with that finding's step. Any other violation would have a new cause. `docs/search_hunt.py` searches and
+writes the answers.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ SCHEMA = "elrcheck.hunt/2"
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """The rule that a finding repairs, as its controls do.
+    """The repair of a finding: the rule that its controls set.
 
-    needs: budgets without any of which the rule makes no difference, so that leaving it out needs no search.
+    needs: budgets, at least one of which the rule needs to make a difference; empty if it needs none.
     """
 
     finding: str
@@ -60,24 +60,24 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "F-61": ("reassignments",),
     "F-69": ("late_flushes",),
 }
-"""The findings whose repairs are left out one after the other, and what each repair needs."""
+"""The findings whose repairs are left out in turn, and what each repair needs."""
 REPAIRED: Mapping[str, tuple[str, ...]] = {
     "F-28": ("downgrade_ignores_elr",),
     "F-52": ("lost_directory", "report_elects"),
 }
-"""What a finding repairs, where that is not what its first control sets."""
+"""The knobs that repair a finding, if they are not those that its first control sets."""
 STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
-"""Findings without a repair, by the step that breaks something."""
+"""Last step of a violation -> the finding without a repair that explains it."""
 DESIGNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "the KIP": ("kip_full", {}),
     "the KIP without its recovery manager": ("kip_phase1", {}),
     "the KIP without ELR": ("kip_phase1", {"elr_enabled": False}),
 }
-"""What may break a property by design: a variant, and what is set on top."""
+"""Designs that may break a property themselves: a variant, and knobs on top."""
 
 
 class HuntedCause(Record, frozen=True):
-    """Findings whose repairs are left out together; all others are there. depth: of the violation then."""
+    """Findings without whose repairs, but with all others, the property breaks. depth: of that violation."""
 
     findings: tuple[str, ...]
     depth: int
@@ -86,8 +86,8 @@ class HuntedCause(Record, frozen=True):
 class HuntedViolation(Record, frozen=True):
     """One property that a configuration breaks. name: its id.
 
-    repaired: its depth with all repairs; None if it holds. step: the last action of the trace then. design:
-    what also breaks the property by design -> depth.
+    repaired: the depth with all repairs; None if it holds then. step: the last action of that trace. design: design
+    that breaks the property as well -> depth.
     """
 
     name: str
@@ -99,7 +99,7 @@ class HuntedViolation(Record, frozen=True):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Findings, those that break it only together joined by `+`, and what breaks it by design."""
+        """Return the causes, with `+` between findings that break it only together, and the design that breaks it."""
         reasons = [" + ".join(cause.findings) for cause in self.causes]
         if self.repaired is not None:
             least = self.repaired
@@ -109,15 +109,15 @@ class HuntedViolation(Record, frozen=True):
 
     @property
     def explained(self) -> bool:
-        """It has a cause, and if it breaks with all repairs as well, a reason for that."""
+        """Return whether it has a cause and, if it breaks with all repairs as well, a reason for that."""
         causes = len(self.causes)
         return len(self.reasons) > (causes if self.repaired is not None else 0)
 
 
 class HuntedCase(Record, frozen=True):
-    """One configuration. complete: its searches, with and without repairs, were; states: as released.
+    """One configuration. complete: whether all its searches were; states: of the search without repairs.
 
-    introduced: properties that break with all repairs only. left_out: findings whose repairs were left out. model:
+    introduced: properties that break only with all repairs. left_out: findings whose repairs were left out. model:
     digest of the model's source at that time.
     """
 
@@ -153,7 +153,7 @@ class HuntResult:
     states: int
 
     def sooner(self, name: str, other: HuntResult) -> bool:
-        """It breaks the property, and the other search does not, or only after more steps."""
+        """Return whether it breaks the property, and the other search does not, or only after more steps."""
         if name not in self.broken:
             return False
         return name not in other.broken or self.broken[name] < other.broken[name]
@@ -180,7 +180,7 @@ def check_command(variant: str, settings: Sequence[str]) -> str:
 
 @functools.cache
 def repairs() -> tuple[Repair, ...]:
-    """Return the repairs that the hunt leaves out, with the values of the findings' controls."""
+    """Return the repairs that the hunt leaves out, with the values that the findings' controls set."""
     return tuple(map(_repair, NEEDS))
 
 
@@ -200,13 +200,13 @@ def repairs_of(variant: str) -> tuple[Repair, ...]:
 
 
 def matters(repair: Repair, case: SuiteCase) -> bool:
-    """The configuration has what the rule needs to make a difference."""
+    """Return whether the rule can make a difference in the configuration."""
     config = case.selected.config
     return not repair.needs or any(getattr(config, budget) > 0 for budget in repair.needs)
 
 
 def is_whole(hunted: HuntedCase, case: SuiteCase) -> bool:
-    """Every repair that matters was left out, so that no cause is missing."""
+    """Return whether every repair that matters was left out, so that no cause is missing."""
     matter = {repair.finding for repair in repairs_of(hunted.variant) if matters(repair, case)}
     return not hunted.violations or set(hunted.left_out) == matter
 
@@ -230,10 +230,10 @@ def _with_knobs(case: Selection, more: Mapping[str, Any]) -> Selection:
 def attributed(
     case: SuiteCase, search: Search, last_steps: LastSteps, findings: Sequence[str] | None = None
 ) -> HuntedCase:
-    """Return the configuration searched, and the causes of what it breaks.
+    """Search a configuration, and return it with the causes of the violations.
 
-    last_steps: the last action of the shortest trace to each violation. findings: whose repairs are left out;
-    None for every one that matters.
+    last_steps: returns the last action of the shortest trace to each violation. findings: whose repairs are left
+    out; None for every one that matters.
     """
     selection = case.selection
     own = search(selection)
@@ -272,7 +272,7 @@ def attributed(
 
 
 def _causes(name: str, rest: HuntResult, without: Mapping[tuple[Repair, ...], HuntResult]) -> list[HuntedCause]:
-    """Single repairs whose absence breaks the property, or breaks it sooner; failing that, pairs."""
+    """Return the single repairs without which the property breaks, or breaks sooner; if there are none, the pairs."""
     missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
     fewest = min(map(len, missed), default=0)
     return [

@@ -1,7 +1,7 @@
-"""The lemmas as properties: searches in which every reachable state must satisfy all of them.
+"""Searches that check the lemmas in every reachable state, as properties.
 
-A proof shows that steps preserve the lemmas; a search shows, without any solver, that what it reaches
-satisfies them. Lemmas about the history of losses are left out, because no state has it.
+A proof shows that steps preserve the lemmas; a search shows, without a solver, that the states it reaches satisfy
+them. Lemmas about the history of losses are left out, because states do not record it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_LIMIT = Limits()
 
 
 class LemmaSearch(Record, frozen=True):
-    """A search. distinct: states, each of which was asked for all lemmas; broken: lemma -> depth."""
+    """A search. distinct: number of states, in each of which all lemmas were checked; broken: lemma -> depth."""
 
     name: str
     distinct: int
@@ -41,9 +41,9 @@ def with_lemmas(model: Model) -> Model:
 
 
 def lemma_cases() -> Iterator[tuple[SuiteCase, tuple[str, ...]]]:
-    """Yield the searched configurations of the suite, each with the settings for which the lemmas are not meant.
+    """Yield the searched configurations of the suite, each with its settings that the proof does not cover.
 
-    Where a proof leaves out some steps by an assumption, a lemma may be false after them.
+    A lemma may be false after steps that the proof leaves out by an assumption.
     """
     for family in packaged_suites():
         for case in family.cases:
@@ -54,7 +54,7 @@ def lemma_cases() -> Iterator[tuple[SuiteCase, tuple[str, ...]]]:
 
 
 def search_lemmas(model: Model, name: str, config: Config, limits: Limits = NO_LIMIT) -> LemmaSearch:
-    """Search a configuration, without recoveries, for a state that lacks a lemma; model: of `with_lemmas`."""
+    """Search a configuration, without recoveries, for states that violate a lemma. model: from `with_lemmas`."""
     config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
     lowered = lower(model, config)
     result = Search(lowered.program, SearchSettings(limits, cache=KernelCache())).run(None, "complete")

@@ -1,4 +1,4 @@
-"""Markdown that the generated pages have in common: tables, paragraphs, lists."""
+"""Markdown for the generated pages: tables, paragraphs, lists."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def wrapped(text: str, bullet: str = "") -> list[str]:
 
 
 def spans(releases: Sequence[str], every: Sequence[str]) -> str:
-    """Return the releases in words, those that follow each other as `4.0.0 to 4.2.1`.
+    """Return the releases as text, consecutive ones as `4.0.0 to 4.2.1`.
 
-    every: all releases, in order. One that is not among them stands by itself.
+    every: all releases, in order; one that is not among them is consecutive to none.
     """
     runs: list[list[str]] = []
     for release in releases:

@@ -36,7 +36,7 @@ with operations beyond the proof. A row older than that of `kip_full` has the le
 
 
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
-    """Return the page. properties: id -> name, in the order of the table."""
+    """Return the page as Markdown. properties: id -> name, in the order of the table."""
     breaches_of = {proof.variant: breaches(proof) for proof in proofs}
     lines = [HEAD, *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
@@ -48,7 +48,8 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
         rows = ((", ".join(names), *cells) for cells, names in alike.items() if any(cells))
         lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
-        lines += _void(proof)
+        for step in proof.void:
+            lines += paragraphs(f"Nothing is proved of {proof.variant}: without the dropped lemmas {step} is open.")
     lines += ("## Commands", "", *_commands(proofs))
     return "\n".join(lines).rstrip() + "\n"
 
@@ -75,13 +76,8 @@ def _cell(proof: ProvedVariant, ident: str, breaches_of: Sequence[Breach]) -> st
     return {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}[standing]
 
 
-def _void(proof: ProvedVariant) -> Iterator[str]:
-    for step in proof.void:
-        yield from paragraphs(f"Nothing is proved of {proof.variant}: without the dropped lemmas {step} is open.")
-
-
 def _commands(proofs: Sequence[ProvedVariant]) -> Iterator[str]:
-    """Yield the commands of the variants, those together that differ in the variant alone."""
+    """Yield the commands of the variants, with one line for all that differ in the variant alone."""
     variants: dict[str, list[str]] = {}
     for proof in proofs:
         variants.setdefault(proof.command.replace(proof.variant, "VARIANT"), []).append(proof.variant)

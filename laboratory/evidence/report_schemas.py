@@ -1,8 +1,8 @@
 """JSON schemas of the documents, made from the types of the report objects.
 
-A document has every field of its type and no other, so each is required and an unknown one is refused. What a
-schema says in words are the docstrings: that of a class describes the object, the text below a field the
-field. `docs/schemas/` holds the schemas of all documents, written by `docs/schemas/generate.py`.
+A document has every field of its type and no other, so each is required and an unknown one is refused. The
+descriptions are docstrings: the one of a class describes the object, the text below a field the field.
+`docs/schemas/generate.py` writes the schemas of all documents to `docs/schemas/`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
     **{(AuditedLog, name): {"minimum": -(2**15)} for name in ("metadata_version", "elr_version")},
     (SmallGraph, "states"): {"minItems": 1, "maxItems": MOST_STATES},
 }
-"""What a type cannot say of a number or a list; all other numbers count or measure, so they are 0 or more."""
+"""Limits of numbers and lists that their types do not express; all other numbers are 0 or more."""
 
 
 def report_schemas() -> dict[str, Schema]:
@@ -55,7 +55,7 @@ def report_schemas() -> dict[str, Schema]:
 
 
 def file_name(schema: str) -> str:
-    """Return the file of a schema: `elrcheck.report/1` is in `elrcheck.report-1.schema.json`."""
+    """Return the file name of a schema: `elrcheck.report/1` is in `elrcheck.report-1.schema.json`."""
     return schema.replace("/", "-") + ".schema.json"
 
 
@@ -129,7 +129,7 @@ _SCALARS: Mapping[Any, str] = {bool: "boolean", int: "integer", float: "number",
 
 
 def _any_of(parts: list[Schema]) -> Schema:
-    """Scalars are one list of types, with the minimum of a number only if no other number is among them."""
+    """Return the schema of a union; scalars become one list of types, with a minimum if only one is a number."""
     if not all(set(part) <= {"type", "minimum"} for part in parts):
         return {"anyOf": parts}
     numbers = [part for part in parts if part["type"] in ("integer", "number")]
