@@ -271,7 +271,7 @@ def prove_controller(
     """
 
 def replay(file: Place, *, model: Place | None = None, patch: Place | None = None, progress: bool = False) -> ModelWalk:
-    """Return a stored trace as a walk. Raises UsageFault for one that the model does not follow to its end.
+    """Return a stored trace as a walk. Raises UsageFault if the model refuses one of its steps.
 
     file: The trace, in any notation that `elrcheck replay` reads.
     model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
@@ -376,7 +376,7 @@ def start(
     initial: int = 0,
     progress: bool = False,
 ) -> ModelWalk:
-    """Begin a walk through a model: `step` takes a step, `explain` explains why one is not enabled.
+    """Return a walk through a model: `step` takes a step, `explain` explains why one is not enabled.
 
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
@@ -440,6 +440,6 @@ def sweep(
 def what_if(question: Mapping[str, Any]) -> WhatIfResult:
     """Return the controller's decision; question and answer have the form of `elrcheck what-if`.
 
-    Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
-    field; if the controller refuses the request, the answer names Kafka's error.
+    Brokers may be numbers, lists may be tuples. If the controller refuses the request, the answer names Kafka's error.
+    Raises UsageFault with the path of the field for a malformed question.
     """

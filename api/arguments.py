@@ -1,7 +1,4 @@
-"""Converts options from Python arguments to the values of a request.
-
-Refuses with the same error codes what click refuses on the command line.
-"""
+"""Converts Python arguments to the values of a request, and checks them with the error codes of the command line."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ Place: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Spelling:
-    """An option as Python spells it: the parameter's annotation and default, and the converter to the field's value."""
+    """A parameter in Python: its annotation and default, and the function from an argument to the field's value."""
 
     annotation: str
     default: Any
@@ -33,7 +30,7 @@ class Spelling:
 
 
 def spelling(declared: Declared) -> Spelling:
-    """Return how a function in Python spells an option."""
+    """Return the parameter in Python for an option."""
     match declared.option.kind:
         case "settings":
             return Spelling("Settings | None", None, lambda settings: pairs(settings or {}))
@@ -48,9 +45,8 @@ def spelling(declared: Declared) -> Spelling:
             annotation = "Place" if declared.option.argument else "Iterable[Place]"
             return Spelling(annotation, (), lambda places: tuple(location(str(place)) for place in places))
     if declared.type is Path:
-        return Spelling(
-            _or_none("Place", declared.optional), declared.default, lambda place: None if place is None else Path(place)
-        )
+        annotation = _or_none("Place", declared.optional)
+        return Spelling(annotation, declared.default, lambda place: None if place is None else Path(place))
     if declared.several and declared.item is Path:
         return Spelling("Iterable[Place]", declared.default, lambda places: tuple(map(Path, places)))
     if declared.several:
@@ -108,7 +104,7 @@ def words_of(value: Words) -> tuple[str, ...]:
 
 
 def check_value(name: str, value: Any, declared: Declared) -> None:
-    """Raise UsageFault for a value that the option does not accept; None means unset."""
+    """Raise UsageFault for a value that the option does not accept. None means unset, and is accepted."""
     option = declared.option
     if value is None:
         return

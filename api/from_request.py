@@ -1,4 +1,4 @@
-"""Turns a function of a request into a Python function whose keywords are the options of the request."""
+"""Turns a function that takes a request into a Python function whose keywords are the options of the request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Keyword:
-    """A parameter of the function in Python, and the option that it stands for."""
+    """A parameter of the function in Python, with its option."""
 
     declared: Declared
     spelling: Spelling
@@ -47,9 +47,9 @@ class Keyword:
 
 
 def from_request(function: Callable[..., R]) -> Callable[..., R]:
-    """Wrap a function of a request and a progress, so that it takes the options of the request as keywords.
+    """Return a function with the request's options as keywords, for one that takes a request and a progress.
 
-    Its further parameters are options, too; `progress` becomes a flag.
+    The function's other parameters are options, too; `progress` becomes a flag.
     """
     parts = [
         (name, kind, [Keyword(one, spelling(one)) for one in declared])
@@ -82,14 +82,14 @@ def _signature(keywords: list[Keyword], function: Callable[..., Any]) -> Signatu
 
 
 def _documentation(text: str, parts: list[tuple[str, Any, list[Keyword]]]) -> str:
-    """Return the docstring of a function with a line for each keyword."""
+    """Return the docstring of a function, followed by a line for each keyword."""
     lines = [f"{keyword.name}: {_sentence(keyword)}" for _, _, keywords in parts for keyword in keywords]
     lines.append("progress: Show progress on stderr.")
     return "\n".join([cleandoc(text), "", *(fill(line, 110, subsequent_indent="    ") for line in lines)])
 
 
 def _sentence(keyword: Keyword) -> str:
-    """Return the help of an option in the words of Python: names instead of flags, with the unit."""
+    """Return the help of an option for Python: with keywords instead of flags, and with the unit."""
     help = re.sub(r"^With --[\w-]+: (\w)", lambda match: match[1].upper(), keyword.declared.option.help)
     help = re.sub(r"--([a-z][\w-]*)", lambda match: f"`{match[1].replace('-', '_')}`", help).removesuffix(".")
     unit = {"duration": " (seconds)", "size": " (bytes)"}.get(keyword.declared.option.kind, "")

@@ -1,7 +1,7 @@
 """The functions of `import elrcheck`: the verbs of the command line, called from Python.
 
-Each function takes a request, as the verb does. `from_request` gives it the options of the request as keywords, with
-their checks, signature and documentation; `__init__.pyi` has the same signatures for type checkers and editors.
+Most take a request, as the verb does. `from_request` turns its options into keywords, with their checks and
+documentation; `__init__.pyi` has the same signatures for type checkers and editors.
 """
 
 from __future__ import annotations
@@ -136,13 +136,13 @@ def audit(request: AuditRequest, progress: Progress) -> AuditResult:
 
 @from_request
 def start(selection: Selection, progress: Progress, initial: Initial = 0) -> ModelWalk:
-    """Begin a walk through a model: `step` takes a step, `explain` explains why one is not enabled."""
+    """Return a walk through a model: `step` takes a step, `explain` explains why one is not enabled."""
     return walk_from(selection, initial)
 
 
 @from_request
 def replay(file: TracePath, progress: Progress, model: ModelFile = None, patch: PatchFile = None) -> ModelWalk:
-    """Return a stored trace as a walk. Raises UsageFault for one that the model does not follow to its end."""
+    """Return a stored trace as a walk. Raises UsageFault if the model refuses one of its steps."""
     from elrcheck.stored_traces.followed_trace import subject_of
     from elrcheck.traces.loaded import NamedSelection
 
@@ -165,8 +165,8 @@ def scenario(name: str) -> ScenarioResult:
 def what_if(question: Mapping[str, Any]) -> WhatIfResult:
     """Return the controller's decision; question and answer have the form of `elrcheck what-if`.
 
-    Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
-    field; if the controller refuses the request, the answer names Kafka's error.
+    Brokers may be numbers, lists may be tuples. If the controller refuses the request, the answer names Kafka's error.
+    Raises UsageFault with the path of the field for a malformed question.
     """
     from elrcheck.kafka.what_if.ask import answer
 

@@ -1,7 +1,7 @@
-"""A walk through a model in Python: states, the actions that are enabled there, and a step to the next state.
+"""A walk through a model in Python: its states, the steps that are enabled, and the next state of each.
 
-`start` begins one in the initial state, `replay` where a stored trace ends. Every state is computed by the plain
-model; nothing is compiled.
+`start` begins a walk in the initial state, `replay` at the end of a stored trace. The plain model computes every
+state; nothing is compiled.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 class ModelWalk:
     """Steps of a model from its initial state. A walk is immutable: `step` and `back` return a new one.
 
-    states: one more than there are steps, as the dataclasses of the model. labels: the action of each step, with its
-    arguments.
+    states: dataclasses of the model, one more than there are steps. labels: the action and arguments of each step.
     """
 
     space: FollowedSpace
@@ -37,29 +36,29 @@ class ModelWalk:
 
     @property
     def state(self) -> Any:
-        """The state that the walk has reached."""
+        """Return the last state of the walk."""
         return self.states[-1]
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps, as `step` takes them, such as `Fence(b=0)`."""
+        """Return the steps in the notation of `step`, such as `Fence(b=0)`."""
         return tuple(map(self.space.word, self.labels))
 
     @property
     def enabled(self) -> tuple[str, ...]:
-        """The steps that are possible in this state, as `step` takes them."""
+        """Return the steps that are enabled in the last state, in the notation of `step`."""
         return tuple(self.space.word(label) for label, _ in self.space.choices(self.state))
 
     @property
     def violated(self) -> tuple[str, ...]:
-        """The ids of the safety properties that are false in this state, or of the step into it."""
+        """Return the ids of the safety properties that the last state, or the step into it, violates."""
         before = self.states[-2] if self.labels else None
         return tuple(fn.ident for fn in self.space.false_after(before, self.state))
 
     def step(self, *steps: str) -> ModelWalk:
-        """Take these steps, each an action such as `Fence(0)`; without arguments if one choice is enabled.
+        """Return the walk with more steps, each such as `Fence(0)`, or `Fence` if it is enabled for one broker only.
 
-        Raises UsageFault for a step that is not enabled, with the guard that refuses it.
+        Raises UsageFault for a step that is not enabled, and names the guard that refuses it.
         """
         states, labels = list(self.states), list(self.labels)
         for number, word in enumerate(steps, start=len(labels) + 1):
@@ -70,7 +69,7 @@ class ModelWalk:
         return replace(self, states=tuple(states), labels=tuple(labels))
 
     def back(self, steps: int = 1) -> ModelWalk:
-        """Return the walk without its last steps."""
+        """Return the walk without its last steps. Raises UsageFault if it has fewer."""
         if not 0 <= steps <= len(self.labels):
             raise UsageFault(
                 "usage-bad-value", f"`steps`: expected 0 to {len(self.labels)}, not {steps}", where="steps"
@@ -83,7 +82,7 @@ class ModelWalk:
         return dict(leaves(self.state, self.space.model.state_ty))
 
     def explain(self, action: str | None = None, *, properties: Words = ()) -> ExplainResult:
-        """Explain why an action is not enabled in this state, or why properties fail or hold: `elrcheck explain`."""
+        """Return why an action is not enabled in the last state, or why properties fail or hold: `elrcheck explain`."""
         from elrcheck.api.arguments import words_of
         from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 
@@ -91,13 +90,13 @@ class ModelWalk:
         return as_result(ExplainResult, run_explain(self._replayed, question))
 
     def show(self) -> TraceResult:
-        """Return the steps with their changes, as `elrcheck trace show` prints them; a page in a notebook."""
+        """Return the steps with their changes, as `elrcheck trace show` prints them; a notebook shows a page."""
         from elrcheck.commands.trace.show import show
 
         return as_result(TraceResult, show(self._replayed))
 
     def save(self, file: Place) -> None:
-        """Store the walk as a trace file, for `replay` and every command that takes a trace."""
+        """Write the walk as a trace file, which `replay` and every command that takes a trace can read."""
         from elrcheck.stored_traces.tracefile import write_trace
 
         write_trace(Path(file), self._replayed.followed, self.space.model.state_ty)
@@ -132,7 +131,7 @@ class ModelWalk:
 
 
 def walk_from(selection: Selection, initial: int) -> ModelWalk:
-    """Return the walk without steps. initial: number of the initial state, for a model with several."""
+    """Return a walk without steps. initial: number of the initial state, for a model with several."""
     from elrcheck.commands.web.state_space import FollowedSpace
 
     space = FollowedSpace(selection, initial)

@@ -1,7 +1,6 @@
-"""Results of the functions: the report of the command, and three ways to look at it.
+"""Results of the functions: each is the report of a command, with methods for tables, documents and pages.
 
-A result *is* the report object that the command renders: it has its fields, and the renderers and
-`isinstance` take it for one.
+A result is a subclass of the report, so it has its fields, and every renderer accepts it.
 """
 
 from __future__ import annotations
@@ -37,23 +36,23 @@ class Result:
     """A report with methods that render it."""
 
     TABLE: ClassVar[str]
-    """The table that `to_pandas` makes if none is named."""
+    """The table that `to_pandas` returns if none is named."""
 
     def tables(self) -> tuple[str, ...]:
-        """Return the names that `to_pandas` knows."""
-        return tuple(dict.fromkeys((*(() if self._answers() is None else (self.TABLE,)), *tables_of(type(self)))))
+        """Return the names of the tables of `to_pandas`."""
+        first = () if self._answers() is None else (self.TABLE,)
+        return tuple(dict.fromkeys((*first, *tables_of(type(self)))))
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
         """Return one of the tables as a data frame, by default the one with the answers."""
-        answers = self._answers() if table in (None, self.TABLE) else None
+        name = self.TABLE if table is None else table
+        answers = self._answers() if name == self.TABLE else None
         if answers is not None:
             return to_frame(*answers)
-        name = self.TABLE if table is None else table
-        rows = rows_of(self, name)
-        return to_frame(rows, tables_of(type(self))[name])
+        return to_frame(rows_of(self, name), tables_of(type(self))[name])
 
     def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]] | None:
-        """Return rows and columns of the table with the answers, where no single list of the report has them."""
+        """Return the rows and columns of `TABLE`; None if they are a list of the report."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +62,7 @@ class Result:
         return cast("dict[str, Any]", as_data(self))
 
     def render(self, form: str = "text") -> str:
-        """Return the report in one of the formats of `--format`. Raises UsageFault for one it does not have."""
+        """Return the report in one of the formats of `--format`. Raises UsageFault for an unknown one."""
         from elrcheck.api.arguments import one_of
         from elrcheck.report.formats import EVERY, render
 
@@ -77,7 +76,7 @@ class Result:
         return f"<{type(self).__name__}: {getattr(self, 'verdict', '')}>"
 
     def _repr_html_(self) -> str:
-        """Return the page of `--format html`, in a frame: its script and style must not meet those of a notebook."""
+        """Return the page of `--format html` in a frame, which separates its script and style from the notebook's."""
         page = html.escape(self.render("html"))
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{html.escape(repr(self))}" '
@@ -131,7 +130,7 @@ class RiskResult(Result, RiskReport, frozen=True):
     TABLE = "answers"
 
     def tables(self) -> tuple[str, ...]:
-        """Return all tables but those of other settings, whose answers are among the first."""
+        """Return all tables but `others`, whose answers are part of `answers`."""
         return tuple(name for name in super().tables() if name != "others")
 
     def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
@@ -189,7 +188,7 @@ class SweepResult(Result, SweepReport, frozen=True):
 
 @dataclass(frozen=True)
 class WhatIfResult:
-    """The answer of the controller: Kafka's name of the error, and the state after it."""
+    """The controller's answer: Kafka's name of the error, and the state afterwards."""
 
     error: str
     partition: Mapping[str, Any] | None
@@ -209,5 +208,5 @@ R = TypeVar("R", bound=Result)
 
 
 def as_result(kind: type[R], report: Report) -> R:
-    """Return the report as a result of this kind, field by field the same objects."""
+    """Return the report as a result of this kind, which shares its objects."""
     return kind(**structs.asdict(report))

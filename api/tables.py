@@ -1,4 +1,5 @@
-"""Tables of a report: every field that holds a tuple of records is one, with a column for each plain field.
+"""The tables of a report: the fields that hold tuples of records, with a column for each plain field of the record.
+
 Columns come from the types, so that an empty table has them, too.
 """
 
@@ -16,19 +17,14 @@ if TYPE_CHECKING:
 
 
 def tables_of(kind: type) -> Mapping[str, tuple[str, ...]]:
-    """Return table -> its columns, in the order of the report's fields."""
+    """Return table -> its columns, the fields of its records that hold no records, in the order of the report."""
     tables: dict[str, tuple[str, ...]] = {}
     for name, hint in get_type_hints(kind).items():
         inner = get_args(hint)
         if get_origin(hint) is tuple and inner and _is_record(inner[0]):
-            tables[name] = columns_of(inner[0])
+            hints = get_type_hints(inner[0])
+            tables[name] = tuple(field for field in inner[0].__struct_fields__ if not _holds_records(hints[field]))
     return tables
-
-
-def columns_of(record: Any) -> tuple[str, ...]:
-    """Return the fields of a record that hold no records themselves."""
-    hints = get_type_hints(record)
-    return tuple(name for name in record.__struct_fields__ if not _holds_records(hints[name]))
 
 
 def _is_record(hint: Any) -> bool:
@@ -48,7 +44,7 @@ def rows_of(report: object, table: str) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Return a cell, with lists and dictionaries instead of tuples and mappings."""
+    """Return the value of a cell, with lists and dictionaries for tuples and mappings."""
     if isinstance(value, tuple):
         return [plain(part) for part in value]
     if isinstance(value, Mapping):
@@ -57,7 +53,7 @@ def plain(value: Any) -> Any:
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> DataFrame:
-    """Return a data frame. Raises EnvironmentFault if pandas, an optional dependency, is missing."""
+    """Return a data frame. Raises EnvironmentFault if pandas, an optional dependency, is not installed."""
     try:
         from pandas import DataFrame
     except ModuleNotFoundError as fault:
