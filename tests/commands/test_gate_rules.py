@@ -1,6 +1,6 @@
 """A rule of the model, changed by hand, turns the gate red with a trace that names conjunct and broker.
 
-The package is copied, a patch of docs/ci.md is applied to the copy, and the gate runs from it.
+The package is copied, a patch of a page is applied to the copy, and the gate runs from it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ class Red:
 
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-PATCHES = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.M | re.S)
+HEREDOC = r"<<'(?:EOF|END)'\n(--- a/.*?)^(?:EOF|END)$"
+PATCHES = [
+    re.findall(pattern, (ROOT / "docs" / page).read_text(encoding="utf-8"), re.M | re.S)[0]
+    for page, pattern in (("tutorial.md", HEREDOC), ("changing-kafka.md", HEREDOC), ("ci.md", r"^```diff\n(.*?)^```$"))
+]
 JOINS_TOO_EARLY = Red("P-27", "same_incarnation", "ExpandIsr, guard: f has caught up")
 COMMITS_BELOW_MIN_ISR = Red("P-1", "leader_holds_committed")
 TRUSTS_EVERY_SHUTDOWN = Red("P-14", "removed_at_registration")

@@ -85,8 +85,9 @@ def test_the_words_of_all_report_types_are_explained() -> None:
 def test_other_status_words_and_exit_codes_are_explained() -> None:
     words = {*typing.get_args(RunKind), *FAIL_ON}
     assert {word for word in words if normal(word) not in explained()} == set()
-    codes = dict(re.findall(r"^\| (\d+) \| ([\w ]+) \|", GLOSSARY, re.M))
-    assert codes == {str(code.value): normal(code.name) for code in ExitCode}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    codes = re.findall(r"\d+", " ".join(re.findall(r"^\| (\d[\d, ]*) \|", readme, re.M)))
+    assert codes == [str(code.value) for code in ExitCode]
 
 
 def test_labels_and_columns_are_explained() -> None:
