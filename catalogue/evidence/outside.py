@@ -26,8 +26,8 @@ def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]
 
     needed = ((ident, missing(config, searched)) for ident, searched in _searched(_released(variant)))
     nearest_first = sorted((len(events), ident, events) for ident, events in needed if events)
-    found = ((find_finding(ident), events) for _, ident, events in nearest_first)
-    return tuple(FindingOutside(finding.id, finding.title, finding.lost, events) for finding, events in found)
+    findings = ((find_finding(ident), events) for _, ident, events in nearest_first)
+    return tuple(FindingOutside(finding.id, finding.title, finding.lost, events) for finding, events in findings)
 
 
 def danger(variant: str) -> Mapping[str, int]:
