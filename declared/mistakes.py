@@ -41,12 +41,12 @@ def behind(
         if Path(_file(frame)).parent not in owned:
             continue
         if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
-            return error_at(_file(frame), line, description, "the module cannot be imported before this is right")
+            return error_at(_file(frame), line, description, "the module cannot be imported until this is fixed")
         if Path(_file(frame)).parent in models and not _is_rule(frame):
-            help = "what is computed must not need itself" if isinstance(fault, RecursionError) else ""
+            help = "a value must not depend on itself" if isinstance(fault, RecursionError) else ""
             return error_at(_file(frame), line, f"{description}, in {frame.f_code.co_name}", help)
         if _is_rule(frame):
-            help = "the compiled model reads a blank value where plain Python stops: ask for it before"
+            help = "the compiled model reads a blank value where plain Python stops: check for it first"
             return error_at(_file(frame), line, f"{description}, in {frame.f_code.co_name} in plain Python", help)
     return None
 

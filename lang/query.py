@@ -159,7 +159,7 @@ class _QueryReader(Expressions):
                 fault.meant = self._meant(node, fault, env)
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
-            self.source.error(node, "this is not written as the modelling language wants it")
+            self.source.error(node, "this is not an expression of the modelling language")
         if isinstance(value, expr.Binder) and value.over == "range":
             numbers = (e.value for e in walk(value.domain) if isinstance(e, expr.Constant))
             if any(int(number) > WIDEST for number in numbers):

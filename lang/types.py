@@ -306,7 +306,7 @@ def _set_type(hint: object) -> Ty:
 
 def _demand_finite(ty: Ty, hint: object, what: str) -> None:
     if not is_finite(ty):
-        help = f"{what} are of a type with finitely many values, and {ty} has no end"
+        help = f"{what} are of a type with finitely many values, and {ty} is infinite"
         raise ModelTypeError(hint, f'{help}: a number has a limit as Annotated[int, nat("Name", hi=3)]')
 
 
@@ -331,7 +331,7 @@ def record_fields(cls: Any) -> dict[str, Ty]:
 
 def endless(cls: Any, name: str) -> ModelError:
     help = "refer to another record by a member of a sort, and keep the records in a vector per member"
-    return error_in_field(cls, name, f"a {cls.__name__} would contain another one, without end", help)
+    return error_in_field(cls, name, f"a {cls.__name__} would contain another one, and so on for ever", help)
 
 
 @cache

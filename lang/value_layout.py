@@ -81,7 +81,7 @@ class ValueLayout:
                     return None
                 at = sum(1 << i for i, flag in enumerate(flags) if flag)
             case _:
-                raise TypeError(f"{ty} has no end")
+                raise TypeError(f"{ty} is infinite")
         return at if 0 <= at < self.count(ty) else None
 
     # ------------------------------------------------------------------------- values

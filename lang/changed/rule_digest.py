@@ -73,8 +73,8 @@ def _tree(function: FunctionType) -> ast.stmt:
         raise error_at(
             code.co_filename,
             code.co_firstlineno,
-            f"{function.__name__} was loaded from here, and is gone",
-            "the source has been edited meanwhile: start again",
+            f"{function.__name__} was loaded from here, and is no longer there",
+            "the source has been edited since: start again",
         )
     return tree
 

@@ -129,7 +129,7 @@ class Calls(Binders):
         return expr.VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
 
     def _every_value(self, node: ast.Call, env: Env) -> Expression:
-        help = "frozenset(every(c, T)) is the set of all"
+        help = "frozenset(every(c, T)) is the set of all values"
         self.source.error(node, "every(c, T) stands behind 'in', in a comprehension or a quantifier", help)
 
     def _replace(self, node: ast.Call, env: Env) -> Value:
@@ -224,7 +224,7 @@ class Calls(Binders):
         self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
     ) -> StateView:
         """Compile a call of an operator that returns a state; a single expression, such as a query, refuses it."""
-        self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
+        self.source.error(node, f"{fn.name} returns a state; only predicates and values can be called")
 
     built_in: ClassVar[dict[str, Builtin]] = {
         "len": _len,

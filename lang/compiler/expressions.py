@@ -174,7 +174,7 @@ class Expressions(Calls):
                     return expr.Prefix(base.ty, base, self.number(end, env))
                 case ast.expr() as begin, None:
                     return expr.Suffix(base.ty, base, self.number(begin, env))
-        self.source.error(node, "a slice is a prefix of a sequence, log[:n], or what is left without one, log[n:]")
+        self.source.error(node, "a slice is a prefix of a sequence, log[:n], or the rest behind one, log[n:]")
 
     # ------------------------------------------------------------------------- operators
 

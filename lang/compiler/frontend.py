@@ -73,7 +73,7 @@ class Frontend:
         if name in self._busy:
             chain = " -> ".join([*self._busy[self._busy.index(name) :], name])
             message = f"{chain}: model functions must not be recursive"
-            raise _at(function, message, "what repeats is a comprehension over a set, a sequence or range(n)")
+            raise _at(function, message, "write a repetition as a comprehension over a set, a sequence or range(n)")
         if name in self.fns:
             if self._sources[name] is not function:
                 message = f"two model functions are called {name}: names must be unique in a model"

@@ -39,7 +39,7 @@ CHOOSING = ("action", "leads_to", "init")
 # Kind of statement that the language does not support -> its name, and what to write instead.
 STATEMENTS = {
     "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for n in range(c.nodes))"),
-    "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
+    "While": ("a while loop", "write a repetition as a comprehension, or as a step that is enabled again"),
     "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
     "Return": ("return without a value", ""),
     "Raise": ("raise", "a step that is not possible is refused by require(condition, name)"),
@@ -173,7 +173,7 @@ class FunctionCompiler(Expressions):
                 if ty is not None and not is_finite(ty):
                     self.source.error(
                         arg,
-                        f"every value of '{arg.arg}' is tried, and {ty} has no end",
+                        f"every value of '{arg.arg}' is tried, and {ty} is infinite",
                         "choices are a sort, bool, an enum, a nat(..) with hi=, records and sets of these, or T | None",
                     )
 

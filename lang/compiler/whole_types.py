@@ -56,7 +56,7 @@ class WholeTypes(Scope):
             self.source.error(node.args[1], str(fault), fault.help)
         if not is_finite(ty):
             help = 'a number has a limit: Annotated[int, nat("Name", hi=3)]'
-            self.source.error(node.args[1], f"{ty} has no end", help)
+            self.source.error(node.args[1], f"{ty} is infinite", help)
         return expr.WholeSort(set_of(ty))
 
     def _written_type(self, node: ast.expr) -> Any:

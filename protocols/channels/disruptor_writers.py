@@ -1,9 +1,10 @@
 """The Disruptor with several writers: each claims the next number, and publishes it when it has written the value.
 
 Source: Disruptor_MPMC.tla and RingBuffer.tla of the TLA+ Examples, by N. Schultz-Møller. A slot says whether it was
-published in an even or in an odd round of the ring, because nobody overtakes. With two writers, a ring of four slots,
-three readers and ten values: 112,929 distinct states, 422,781 generated, diameter 81. The published module also keeps
-what each reader has read, in order; here a property says that a reader finds the value it expects.
+published in an even or in an odd round of the ring, which is enough because no writer is a round ahead of another. With
+two writers, a ring of four slots, three readers and ten values: 112,929 distinct states, 422,781 generated, diameter
+81. The published module also has the values that each reader has read; here a property says that a reader finds
+the value it expects.
 """
 
 from __future__ import annotations

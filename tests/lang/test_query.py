@@ -70,7 +70,7 @@ MISTAKES = {
     "len(s.partition.isr) == t": ("this is a whole state", "len(s.partition.isr)", " " * 24 + "^"),
     "0 in  s.partition.replica": ("no field 'replica'", "did you mean `replicas`?", " " * 6 + "^" * 19),
     "s": ("a whole state", "s.partition", "^"),
-    "Crash(c, s, 0, 0)": ("makes a state", "configuration", "^" * 17),
+    "Crash(c, s, 0, 0)": ("returns a state", "configuration", "^" * 17),
     "__import__('os').system('x')": ("no methods", "configuration", "^" * 28),
     "(lambda: 1)()": ("only plain function calls", "configuration", "^" * 13),
     "open('x')": ("'open' is not in the modelling language", "did you mean `Spent`?", "^" * 9),

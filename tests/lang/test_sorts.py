@@ -155,7 +155,7 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
     [
         ('sort("Node", "nodes", ordered=True)', 'sort("Node", "nods", ordered=True)', "the size 'nods' of Node"),
         ("require(at != 1,", "require(at > 2,", "there is no initial state"),
-        ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message has no end"),
+        ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message is infinite"),
         ("at: Node\n", "at: Node\n    last: Queue | None\n", "a record that has one can be None"),
         ("Per(Node)", "Per(Round)", "for each Round write Map[Round, T]"),
         ("Per(Node)", "Per(tuple[Node, Value])", "write Map[tuple[Node, Value], T]"),

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Edits, str, str]] = {
     "a setting that needs itself": (
         (("    processes: int = 2\n", f"    processes: int = 2\n{ENDLESS}"),),
         "RecursionError",
-        "must not need itself",
+        "must not depend on itself",
     ),
     "a number without room": (
         ((FIELD, f"{FIELD}    n: int\n"), (START[0], START[1].format(0))),
@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Edits, str, str]] = {
     "a set of any number": (
         ((FIELD, f"{FIELD}    n: frozenset[int]\n"),),
         "State.n: not a type of the modelling language: frozenset[int]",
-        "int has no end",
+        "int is infinite",
     ),
     "a parameter of any number": (((TAKES, f"{TAKES}, k: int"),), "every value of 'k' is tried", "a nat(..) with hi="),
     "too many choices": (
@@ -114,12 +114,12 @@ CASES: dict[str, tuple[Edits, str, str]] = {
     ),
     "a record in itself": (
         (RECORDS, ("@state\n", NODE.format("Node")), (FIELD, f"{FIELD}    n: Node\n"), (START[0], START[1].format(0))),
-        "Node.after: a Node would contain another one, without end",
+        "Node.after: a Node would contain another one, and so on for ever",
         "by a member of a sort",
     ),
     "a record in a set of itself": (
         (RECORDS, ("@state\n", NODE.format("frozenset[Node]")), (FIELD, f"{FIELD}    n: Node\n")),
-        "Node.after: a Node would contain another one, without end",
+        "Node.after: a Node would contain another one, and so on for ever",
         "by a member of a sort",
     ),
     "no init": ((("@init\n", ""),), "exactly one @init function, not 0", "@init def Init(c: Config)"),
