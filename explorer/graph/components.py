@@ -1,9 +1,8 @@
 """Strongly connected components ("parts") of a graph given as arrays of edges.
 
-networkx splits small graphs. Large ones are coloured: the colour of a state is the greatest number among the states
-that reach it; the states of a colour that lead back to the state with that number form a part. The other states are
-coloured again. States are numbered level by level, so higher numbers seldom lead to lower ones, and the first round
-finds almost all parts.
+States are coloured: the colour of a state is the greatest number among the states that reach it; the states of a
+colour that lead back to the state with that number form a part. The other states are coloured again. States are
+numbered level by level, so higher numbers seldom lead to lower ones, and the first round finds almost all parts.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 NONE = -1
-SMALL = 20_000
-"""Number of edges up to which networkx is faster than array passes over all states."""
 
 
 def parts_of(sources: Ints, targets: Ints, count: int) -> Ints:
     """Return the part of each of `count` states; -1 for states in no part of more than one state."""
+    part: Ints = np.full(count, NONE, np.int32)
     sources, targets = trimmed(sources, targets, count)
-    if len(sources) <= SMALL:
-        return _small(sources, targets, count)
-    return _coloured(sources, targets, count)
+    used = _flags(sources, count)
+    number = np.cumsum(used, dtype=np.int32) - 1  # of the few states that are left
+    part[used] = _coloured(number[sources], number[targets], int(used.sum()))
+    return part
 
 
 def trimmed(sources: Ints, targets: Ints, count: int) -> tuple[Ints, Ints]:
@@ -33,20 +32,6 @@ def trimmed(sources: Ints, targets: Ints, count: int) -> tuple[Ints, Ints]:
         if on_path.all():
             return sources, targets
         sources, targets = sources[on_path], targets[on_path]
-
-
-def _small(sources: Ints, targets: Ints, count: int) -> Ints:
-    part: Ints = np.full(count, NONE, np.int32)
-    if not len(sources):
-        return part
-    import networkx as nx
-
-    graph = nx.DiGraph()
-    graph.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
-    components = sorted(sorted(states) for states in nx.strongly_connected_components(graph) if len(states) > 1)
-    for number, states in enumerate(components):
-        part[states] = number
-    return part
 
 
 def _coloured(sources: Ints, targets: Ints, count: int) -> Ints:
