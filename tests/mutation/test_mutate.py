@@ -261,7 +261,7 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
     assert report["survey"]["config"]["fences"] == 1
     assert {g["action"] for g in report["guards"]} == {"Unfence"}
     lines = Path("survey.txt").read_text().splitlines()
-    assert lines[-3].startswith("SURVEYED  guards: 5 unnoticed")
+    assert lines[-3].startswith("SURVEYED  guards: 6 unnoticed")
     same = sum(guard["same"] for guard in report["guards"])
     assert lines[-1].split() == f"same {same} guards make no difference to the program".split()
 

@@ -55,6 +55,7 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
     assert definition(spec, "Unfence") == "\n".join(
         (
             "Unfence(b) ==",
+            "    /\\ registration[b].registered  \\* b is registered",
             "    /\\ registration[b].fenced  \\* b is fenced",
             '    /\\ broker[b].status = "RUNNING"  \\* b is running',
             "    /\\ broker[b].view.partition_epoch > 0  \\* b has applied its own registration",
@@ -76,7 +77,7 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent, acked>>",
         )
     )
-    assert "\\* Heartbeats of b arrive and it has applied its own registration (handle" in spec.tla
+    assert "\\* A heartbeat of b arrives after it has applied its own registration (handle" in spec.tla
 
 
 def test_next_tries_what_our_search_tries(model: Model, spec: Spec) -> None:

@@ -226,14 +226,12 @@ def test_the_list_says_which_comparisons_are_stale(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(f"elrcheck.catalogue.{place}.packaged", lambda: record)
     (listed,) = [one for one in variant_entries() if one["name"] == VARIANT]
     assert "(STALE" in listed["compared"]
-    assert "STALE, changed since: clean_check" in listed["comparisons"][entry.name]
+    assert "STALE, changed since: " in listed["comparisons"][entry.name] and "clean_check" in record.changes(stale)
     assert "**stale**" in conformance_table(record)
 
 
 def test_the_record_is_of_a_hundred_thousand_answers_each_and_nothing_is_unexplained() -> None:
     controllers = [entry for entry in packaged().comparisons if entry.side == "controller"]
-    assert {release for variant in VARIANTS for release in variant.kafka} | {"4.2.2"} == {
-        entry.kafka for entry in controllers
-    }
+    assert {release for variant in VARIANTS for release in variant.kafka} == {entry.kafka for entry in controllers}
     assert all(entry.compared >= 100_000 for entry in controllers)
     assert not any(entry.unexplained for entry in packaged().comparisons)
