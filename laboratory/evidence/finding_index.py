@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table
@@ -55,20 +56,20 @@ def index_page(findings: Sequence[Finding]) -> str:
 
 
 def version_page(finding_table: FindingTable, older: Collection[str]) -> str:
-    """Return docs/findings/table.md, with a row for each finding and a column for each release.
+    """Return docs/findings/table.md: a row for each finding, a column for releases in a row with the same letters.
 
     older: findings whose searches are of an older model.
     """
-    rows = (
-        (
-            _link("", row.finding),
-            *("".join(_letter(row, each, kafka) for each in LEVELS) for kafka in finding_table.releases),
-        )
-        for row in finding_table.rows
-    )
+    letters = {
+        kafka: tuple("".join(_letter(row, each, kafka) for each in LEVELS) for row in finding_table.rows)
+        for kafka in finding_table.releases
+    }
+    columns = [(", ".join(alike), column) for column, alike in groupby(letters, key=letters.__getitem__)]
+    names = (_link("", row.finding) for row in finding_table.rows)
+    rows = zip(names, *(column for _, column in columns), strict=True)
     stale = f"The model's source has changed since the searches of {', '.join(older)}."
     note = tuple(paragraphs(stale)) if older else ()
-    return "\n".join((TABLE, *note, *table(("finding", *finding_table.releases), rows)))
+    return "\n".join((TABLE, *note, *table(("finding", *(releases for releases, _ in columns)), rows)))
 
 
 def _link(folder: str, finding: str) -> str:
