@@ -73,22 +73,22 @@ __all__ = [
 def assess(
     *,
     kafka: str | None = None,
-    replication_factor: int = 3,
-    min_insync_replicas: int = 1,
+    replication_factor: int | None = None,
+    min_insync_replicas: int | None = None,
     elr: bool | None = None,
     unclean_leader_election_enable: bool = False,
     topics: Iterable[Place] = (),
     logs: Iterable[Place] = (),
     bootstrap: str | None = None,
     client_config: Place | None = None,
-    fail_on: Literal["flag", "loss", "outage", "never"] = "loss",
+    fail_on: Literal["flag", "settings", "loss", "outage", "never"] = "loss",
     progress: bool = False,
 ) -> AssessResult:
     """List the findings known to lose data with a release and its settings, as `elrcheck assess` does.
 
     kafka: Release, such as 4.1.2, or a line, such as 4.1; with `bootstrap`, by default that of the cluster.
-    replication_factor: Replicas of the topic.
-    min_insync_replicas: min.insync.replicas of the topic.
+    replication_factor: Replicas of a topic; by default those of the topics in the log or the cluster, else 3.
+    min_insync_replicas: min.insync.replicas of a topic; by default that of these topics, else 1.
     elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
     unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
     topics: Definitions of topics: output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both;
@@ -96,7 +96,8 @@ def assess(
     logs: Metadata log to audit: a folder, segment, snapshot, or dump.
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
-    fail_on: Exit with 1 for a flag of the audit; loss: or a finding that loses records; outage: or any finding.
+    fail_on: Exit with 1 for a flag of the audit; settings: or a topic whose own settings allow a loss; loss: or a
+        finding that loses records; outage: or any finding.
     progress: Show progress on stderr.
     """
 

@@ -86,6 +86,7 @@ USAGE: Mapping[str, str] = {
     "no-issue": "This finding has no issue for Kafka's tracker.",
     "patch-edit": "The patch of a finding does not fit this release of Kafka.",
     "graph-too-large": "The state graph has more states than the limit.",
+    "init-topics": "The definitions of topics given to `init` are not in its folder.",
     "init-exists": "All files that `init` writes already exist.",
     "new-exists": "A file that `new` writes already exists.",
     "fork-exists": "The folder given to `model fork` is not empty.",

@@ -134,8 +134,13 @@ class AssessRequest:
             group="Kafka",
         ),
     ] = None
-    replication_factor: Annotated[int, Option("Replicas of the topic.", least=1)] = 3
-    min_insync_replicas: MinInsyncReplicas = 1
+    replication_factor: Annotated[
+        int | None,
+        Option("Replicas of a topic; by default those of the topics in the log or the cluster, else 3.", least=1),
+    ] = None
+    min_insync_replicas: Annotated[
+        int | None, Option("min.insync.replicas of a topic; by default that of these topics, else 1.", least=1)
+    ] = None
     elr: ElrEnabled = None
     unclean_leader_election_enable: UncleanElection = False
     topics: Annotated[
@@ -155,8 +160,11 @@ class AssessRequest:
     ] = None
     client_config: ClientConfig = None
     fail_on: Annotated[
-        Literal["flag", "loss", "outage", "never"],
-        Option("Exit with 1 for a flag of the audit; loss: or a finding that loses records; outage: or any finding."),
+        Literal["flag", "settings", "loss", "outage", "never"],
+        Option(
+            "Exit with 1 for a flag of the audit; settings: or a topic whose own settings allow a loss; loss: or a"
+            " finding that loses records; outage: or any finding."
+        ),
     ] = "loss"
 
 

@@ -253,6 +253,10 @@ class Needs:
     elr: bool | None = None
     unclean: bool | None = None
 
+    def met(self, elr: bool, unclean: bool) -> bool:
+        """Return whether the finding may happen with these settings."""
+        return self.elr in (None, elr) and self.unclean in (None, unclean)
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -122,6 +122,11 @@ class PartitionModel(DeclaredModel):
             return None
         return f"no write was ever acknowledged ({VITAL} is not reached)"
 
+    def at_stake(self, ident: str) -> str:
+        from elrcheck.catalogue.evidence.at_stake import AT_STAKE
+
+        return AT_STAKE.get(ident, "")
+
     def instance_of(self, model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
         from elrcheck.catalogue.evidence.attributed import attributed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.requests import CheckFailOn
@@ -44,8 +44,9 @@ def report_of(
     that they are instances of.
     """
     request, selected = run.request, run.selected
+    at_stake = selected.declared.at_stake
     properties = tuple(
-        _property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident), instances.get(fn.ident, ()))
+        _property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident), instances.get(fn.ident, ()), at_stake)
         for fn in run.chosen
     )
     actions = _actions(model, outcome)
@@ -70,7 +71,12 @@ def report_of(
 
 
 def _property(
-    fn: Fn, outcome: SearchOutcome, finding: Replayed | None, stored: str | None, instance_of: tuple[KnownFinding, ...]
+    fn: Fn,
+    outcome: SearchOutcome,
+    finding: Replayed | None,
+    stored: str | None,
+    instance_of: tuple[KnownFinding, ...],
+    at_stake: Callable[[str], str],
 ) -> PropertyReport:
     depth = outcome.first.get(fn.ident)
     hit = depth is not None
@@ -95,6 +101,7 @@ def _property(
         source=fn.place,
         statement=fn.doc.strip().partition("\n")[0],
         instance_of=instance_of,
+        at_stake=at_stake(fn.ident) if verdict == "violated" else "",
     )
 
 

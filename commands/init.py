@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
-from elrcheck.base.progress import Progress, Silent
-from elrcheck.base.requests import DEFAULT_SCOPE, Selection
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
 
 if TYPE_CHECKING:
     from elrcheck.checking.baseline.baseline import BaselineEntry
@@ -32,10 +32,19 @@ SETTINGS = """\
 # scope = "three-brokers"       # or the path of a TOML file with your own sizes and budgets
 # set = ["min_isr=1"]           # individual settings; see `elrcheck list knobs`, `elrcheck list budgets`
 # time-budget = "5m"            # a run that reaches a limit is inconclusive (exit code 3), never a pass
+"""
+GATE_SETTINGS = """\
 
 [gate]
 baseline = "elrcheck-baseline.toml"
 # fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
+
+"""
+ASSESS_SETTINGS = """\
+[assess]
+kafka = {kafka}  # the release of your brokers
+topics = {topics}
+fail-on = "settings"  # or loss, outage, flag, never; see `elrcheck assess --help`
 """
 MODEL_SETTINGS = """\
 model = {model}  # for every command that has --model; it runs as Python
@@ -46,14 +55,9 @@ model = {model}  # for every command that has --model; it runs as Python
 # scope = {scope}  # or the path of a TOML file with your own sizes
 # set = [{setting}]  # individual settings; see `elrcheck config`
 # time-budget = "5m"  # a run that reaches a limit is inconclusive (exit code 3), never a pass
-
-[gate]
-baseline = "elrcheck-baseline.toml"
-# fail-on = "drift"  # or regression, violated, inconclusive, unreached-action, unreached-witness
 """
 WORKFLOW = """\
-# Fails when the results of elrcheck differ from elrcheck-baseline.toml.
-# Actions are named by commit: a tag can be moved to other code.
+{purpose}# Actions are named by commit: a tag can be moved to other code.
 name: elrcheck
 on:
   push:
@@ -61,7 +65,7 @@ on:
 permissions:
   contents: read
 jobs:
-  gate:
+  {job}:
     runs-on: ubuntu-latest
     env:
 {origin}    steps:
@@ -70,16 +74,21 @@ jobs:
         with:
           python-version: "3.11"
       - run: pip install "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
-      # Annotates the diff and writes a step summary; the step below uploads the files.
-      - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml
+      # Annotates the diff and writes a step summary; the last step uploads the files.
+{steps}
       - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
         if: always()
         with:
           name: elrcheck
           path: |
-            elrcheck.sarif
-            elrcheck.xml
+            elrcheck*.sarif
+            elrcheck*.xml
 """
+GATE_PURPOSE = "# Fails when the results of elrcheck differ from elrcheck-baseline.toml.\n"
+GATE_STEP = "      - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml\n"
+ASSESS_PURPOSE = "# Fails where the settings of a topic allow a loss; findings known in the release are warnings.\n"
+ASSESS_STEP = "      - run: elrcheck assess --format github -o elrcheck-topics.sarif -o elrcheck-topics.xml\n"
+AFTER_GATE = "        if: ${{ !cancelled() }}\n"
 NO_ORIGIN = f"""\
       # elrcheck is on no package index. Name what to install, so that it cannot change behind your back:
       # {FORMS}
@@ -94,6 +103,8 @@ HOOK = """\
 repos:
   - repo: local
     hooks:
+"""
+GATE_HOOK = """\
       - id: elrcheck-gate
         name: elrcheck gate
         entry: elrcheck gate
@@ -101,7 +112,14 @@ repos:
         pass_filenames: false
         files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml{model})$'
 """
-SILENT = Silent()
+ASSESS_HOOK = """\
+      - id: elrcheck-topics
+        name: elrcheck assess
+        entry: elrcheck assess
+        language: system
+        pass_filenames: false
+        files: '^(elrcheck\\.toml{topics})$'
+"""
 SETTINGS_PATH = "elrcheck.toml"
 WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
 HOOK_PATH = ".pre-commit-config.yaml"
@@ -174,41 +192,114 @@ class OwnModel:
 
     def pattern(self) -> str:
         """Return a regular expression of the files of the model, after those of others, in a text of YAML."""
-        place = re.escape(self.place.as_posix()).replace("'", "''")
-        return f"|{place}/.*" if self.file.is_dir() else f"|{place}"
+        return pattern_of(self.place, self.file.is_dir())
 
 
-def files(origin: str | None = None, own: OwnModel | None = None) -> Mapping[str, str]:
+@dataclass(frozen=True)
+class OwnTopics:
+    """Definitions of topics of the user. kafka: the release of the brokers; places: in the folder."""
+
+    kafka: str
+    places: tuple[Path, ...]
+    folder: Path
+
+    @classmethod
+    def of(cls, kafka: str, paths: Sequence[Path], folder: Path) -> OwnTopics:
+        """Return the topics at these paths; UsageFault if one is not in the folder, where CI would not find it."""
+        places = []
+        for path in paths:
+            if not path.resolve().is_relative_to(folder.resolve()):
+                help = "give --directory the folder of the repository, and --topics a path in it"
+                raise UsageFault("init-topics", f"{path} is not in the folder {folder}", help=help)
+            places.append(path.resolve().relative_to(folder.resolve()))
+        return cls(kafka, tuple(places), folder)
+
+    def settings(self) -> str:
+        """Return their section of the settings file."""
+        from elrcheck.base.typed.record_text import text_value
+
+        places = ", ".join(text_value(place.as_posix()) for place in self.places)
+        return ASSESS_SETTINGS.format(kafka=text_value(self.kafka), topics=f"[{places}]")
+
+    def pattern(self) -> str:
+        """Return a regular expression of their files, after those of others, in a text of YAML."""
+        return "".join(pattern_of(place, (self.folder / place).is_dir()) for place in self.places)
+
+
+def pattern_of(place: Path, is_folder: bool) -> str:
+    """Return a regular expression of a file, or of all files of a folder, after others in a text of YAML."""
+    if place == Path():
+        return "|.*"
+    text = re.escape(place.as_posix()).replace("'", "''")
+    return f"|{text}/.*" if is_folder else f"|{text}"
+
+
+@dataclass(frozen=True)
+class GuardedByCi:
+    """What CI is to guard. variant: of the baseline without a model of the user.
+
+    The baseline is left out if there are topics and no model: it would say nothing about the repository.
+    """
+
+    variant: str = DEFAULT_VARIANT
+    own: OwnModel | None = None
+    topics: OwnTopics | None = None
+
+    @property
+    def has_baseline(self) -> bool:
+        return self.own is not None or self.topics is None
+
+    def entries(self) -> tuple[BaselineEntry, ...]:
+        """Return the entries of the baseline."""
+        from elrcheck.checking.baseline.baseline import BaselineEntry
+
+        if self.own is not None:
+            return self.own.entries()
+        scopes = ("two-brokers", "three-brokers-tiny")
+        return tuple(BaselineEntry(scope, Selection(self.variant, scope)) for scope in scopes)
+
+
+def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
-    from elrcheck.checking.baseline.baseline import BaselineEntry
     from elrcheck.checking.baseline.baseline_text import baseline_text
 
-    if own is None:
-        entries: tuple[BaselineEntry, ...] = (
-            BaselineEntry("two-brokers", Selection(scope="two-brokers")),
-            BaselineEntry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
-        )
-    else:
-        entries = own.entries()
-    return {
-        SETTINGS_PATH: SETTINGS_HEAD + (SETTINGS if own is None else own.settings()),
-        BASELINE_PATH: baseline_text(entries),
-        WORKFLOW_PATH: WORKFLOW.replace("{origin}", NO_ORIGIN if origin is None else ORIGIN.format(url=origin)),
-        HOOK_PATH: HOOK.replace("{model}", "" if own is None else own.pattern()),
+    guarded = guarded or GuardedByCi()
+    own, topics = guarded.own, guarded.topics
+    texts = {SETTINGS_PATH: SETTINGS_HEAD}
+    purpose, steps, hooks = "", "", ""
+    if guarded.has_baseline:
+        texts[SETTINGS_PATH] += (SETTINGS if own is None else own.settings()) + GATE_SETTINGS
+        texts[BASELINE_PATH] = baseline_text(guarded.entries())
+        purpose, steps = GATE_PURPOSE, GATE_STEP
+        hooks = GATE_HOOK.replace("{model}", "" if own is None else own.pattern())
+    if topics is not None:
+        texts[SETTINGS_PATH] += topics.settings()
+        purpose, steps = purpose + ASSESS_PURPOSE, steps + ASSESS_STEP + (AFTER_GATE if guarded.has_baseline else "")
+        hooks += ASSESS_HOOK.replace("{topics}", topics.pattern())
+    texts[SETTINGS_PATH] = texts[SETTINGS_PATH].rstrip("\n") + "\n"
+    values = {
+        "purpose": purpose,
+        "job": "gate" if guarded.has_baseline else "topics",
+        "origin": NO_ORIGIN if origin is None else ORIGIN.format(url=origin),
+        "steps": steps.rstrip("\n"),
     }
+    texts[WORKFLOW_PATH] = WORKFLOW
+    for name, value in values.items():
+        texts[WORKFLOW_PATH] = texts[WORKFLOW_PATH].replace(f"{{{name}}}", value)
+    texts[HOOK_PATH] = HOOK + hooks
+    return texts
 
 
 def start(
-    folder: Path, force: bool, origin: str | None = None, model: Path | None = None, progress: Progress = SILENT
+    folder: Path, force: bool, origin: str | None = None, guarded: GuardedByCi | None = None
 ) -> list[tuple[Path, str]]:
     """Write the files, and return (path, `wrote`, `replaced` or `kept`) for each.
 
-    model: used for the baseline instead of Kafka's partition; progress: of its searches. Raises UsageFault if
-    the folder does not exist, or if all files exist and force is false.
+    Raises UsageFault if the folder does not exist, or if all files exist and force is false.
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
-    texts = files(origin, None if model is None else OwnModel.of(model, folder, progress))
+    texts = files(origin, guarded)
     existing = [name for name in texts if (folder / name).exists()]
     if len(existing) == len(texts) and not force:
         raise UsageFault(
@@ -225,6 +316,18 @@ def start(
             write_file(path, text)
         done.append((path, "kept" if left_alone else "replaced" if name in existing else "wrote"))
     return [*done, _ignore(folder / IGNORE_PATH)]
+
+
+def models_in(folder: Path) -> list[Path]:
+    """Return the Python files of a folder that declare a model, installed packages and hidden folders left out."""
+    declaring = []
+    for file in sorted(folder.rglob("*.py")):
+        parts = file.relative_to(folder).parts
+        if "site-packages" in parts or any(part.startswith(".") for part in parts) or not file.is_file():
+            continue
+        if b"ProtocolModel(" in file.read_bytes():
+            declaring.append(file)
+    return declaring
 
 
 def _ignore(path: Path) -> tuple[Path, str]:

@@ -165,6 +165,10 @@ class DeclaredModel(ABC):
         """Return why a verdict shows little if a search has not reached these witnesses."""
         return None
 
+    def at_stake(self, ident: str) -> str:
+        """Return in a sentence what users lose where a property fails; empty if the model does not say."""
+        return ""
+
     def instance_of(self, model: Model, config: Any, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
         """Return the known findings of which a violation of a property at the end of a trace is an instance."""
         return ()

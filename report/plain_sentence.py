@@ -14,6 +14,11 @@ def sentence(result: PropertyReport) -> str:
     return lost(result.counterexample) or _false(result, result.counterexample)
 
 
+def stake(result: PropertyReport) -> str:
+    """Return what users lose; empty where `sentence` says it, or nothing does."""
+    return "" if result.counterexample is None or lost(result.counterexample) else result.at_stake
+
+
 def lost(trace: TraceView) -> str:
     """Return a sentence about the record that is lost at the end of a trace; empty if none is."""
     missing = loss(trace)

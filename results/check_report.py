@@ -119,6 +119,8 @@ class PropertyReport(PropertyOutcome, frozen=True):
     """What the property says, in a sentence."""
     instance_of: tuple[KnownFinding, ...] = ()
     """Known findings that break this property, and without whose rule this trace does not break it."""
+    at_stake: str = ""
+    """What users lose where it fails, in a sentence; empty if it holds, or if the model does not say."""
 
 
 class ActionReport(Record, frozen=True):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from elrcheck.base.common_options import ModelFile
     from elrcheck.base.progress import Progress
     from elrcheck.base.proof_requests import ControllerRequest, GateRequest, NewEntry
+    from elrcheck.commands.init import GuardedByCi
     from elrcheck.results.controller_report import ControllerReport
 
 Directory: TypeAlias = Annotated[
@@ -50,6 +51,17 @@ def init(
     force: Annotated[bool, Option("Overwrite existing files.")] = False,
     directory: Directory = Path("."),  # a path is immutable
     model: ModelFile = None,
+    topics: Annotated[
+        tuple[Path, ...],
+        Option(
+            "Definitions of topics that CI assesses; by default those of Strimzi and Terraform in the folder",
+            metavar="FILE",
+            kind="path",
+        ),
+    ] = (),
+    kafka: Annotated[
+        str | None, Option("Release of the brokers, such as 4.1; by default the newest on record.", metavar="VERSION")
+    ] = None,
     install_from: Annotated[
         str | None,
         Option(
@@ -59,30 +71,74 @@ def init(
 ) -> ExitCode:
     """Write settings, a CI workflow and a pre-commit hook.
 
-    Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
-    .pre-commit-config.yaml, all with comments, and a line in .gitignore for the folder of runs. Keeps
-    existing files unless --force is given. With --model the baseline has an entry for each variant of
-    the model, and its results.
+    Writes elrcheck.toml, .github/workflows/elrcheck.yml and .pre-commit-config.yaml, all with comments, and a
+    line in .gitignore for the folder of runs. Keeps existing files unless --force is given. Topics that the folder
+    defines are assessed. With --model there is also elrcheck-baseline.toml, with the results of each variant of the
+    model; without a model and topics it has a release of Kafka.
     """
     from elrcheck.base.origin import checked, installed_from
-    from elrcheck.commands.init import BASELINE_PATH, SETTINGS_PATH, WORKFLOW_PATH, start
+    from elrcheck.commands.init import (
+        BASELINE_PATH,
+        SETTINGS_PATH,
+        WORKFLOW_PATH,
+        GuardedByCi,
+        OwnModel,
+        OwnTopics,
+        start,
+    )
+    from elrcheck.kafka.risk.settings_group import release_named, releases
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
+    release, variant = release_named(kafka or releases()[-1])
+    defined = OwnTopics.of(kafka or release, topics or _topics_in(directory), directory)
     with shell.open_progress() as progress:
-        done = dict(start(directory, force, origin, model, progress))
+        own = None if model is None else OwnModel.of(model, directory, progress)
+        guarded = GuardedByCi(variant.name, own, defined if defined.places else None)
+        done = dict(start(directory, force, origin, guarded))
     for path, what in done.items():
         shell.write_line(f"{what:<8} {path}")
     if origin is None:
         shell.note(f"elrcheck was installed from a local copy: set its source in {WORKFLOW_PATH}")
     if model is not None and done[directory / SETTINGS_PATH] == "kept":
         shell.note(f"{SETTINGS_PATH} must name the model: set `model` to its path from there")
+    _say_what_is_guarded(shell, guarded, directory, kafka is None)
     baseline = directory / BASELINE_PATH
+    if not guarded.has_baseline:
+        shell.note("next: `elrcheck assess`, then commit these files")
+        return ExitCode.HOLDS
     if model is None or done[baseline] == "kept":
         shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
         return ExitCode.HOLDS
     _record(shell, baseline, model)
     shell.note("next: commit these files; `elrcheck gate` compares with them")
     return ExitCode.HOLDS
+
+
+def _topics_in(folder: Path) -> tuple[Path, ...]:
+    """Return the files of a folder that define topics, or the folder that they share if there are several."""
+    import os.path
+
+    from elrcheck.kafka.topics.topic_files import topic_files
+
+    files = topic_files(folder)
+    return tuple(files) if len(files) < 2 else (Path(os.path.commonpath([file.parent for file in files])),)
+
+
+def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, assumed: bool) -> None:
+    """Say which topics CI assesses, or which release the baseline is of. assumed: nobody named the release."""
+    from elrcheck.commands.init import models_in
+
+    if guarded.topics is not None:
+        places = ", ".join(map(str, guarded.topics.places))
+        shell.note(
+            f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}"
+            + "; --kafka names another" * assumed
+        )
+    elif guarded.own is None:
+        shell.note(f"the baseline is of {guarded.variant}, a release of Kafka, and changes only with elrcheck")
+    if guarded.own is None:
+        for file in models_in(folder):
+            shell.note(f"{file} declares a model: `elrcheck init --force --model {file}` guards it")
 
 
 def _prove_controller(request: ControllerRequest, progress: Progress) -> ControllerReport:

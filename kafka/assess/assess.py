@@ -11,27 +11,37 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.assess.known_findings import KnownFindings
-from elrcheck.kafka.assess.near_misses import near_misses
+from elrcheck.kafka.assess.near_misses import NearMissWatch, near_misses, watched
+from elrcheck.kafka.assess.setting_risks import setting_risks
 from elrcheck.kafka.audit.audit import run_audit
-from elrcheck.kafka.risk.compared_requests import of_group, topic_groups
+from elrcheck.kafka.audit.live_audit import audit_cluster
+from elrcheck.kafka.live.snapshot import ClusterSnapshot
+from elrcheck.kafka.risk.compared_requests import groups_in, of_group
 from elrcheck.kafka.risk.settings_group import settings_named
+from elrcheck.kafka.topics.described import Described
+from elrcheck.kafka.topics.topic_files import read_topics
+from elrcheck.kafka.topics.topics_in_use import topics_in_use
 from elrcheck.results.audit_report import AuditReport, InvisibleFinding
-from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport, NearMisses
+from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
 
 
 def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     """Assess the settings of a release, topics, logs or a cluster; UsageFault if no release is given or detected."""
     started = time.monotonic()
-    audits = _audits(request, progress)
+    snapshots: list[ClusterSnapshot] = []
+    audits = _audits(request, progress, snapshots)
     question, notes = _question(request, audits)
-    near, stopped = _near(request, progress)
+    watches, stopped = _watched(request, progress)
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
-    if not request.topics:
+    topics = _topics(request, watches, snapshots)
+    if not topics.topics:
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes),)
     else:
-        described, unread = topic_groups(question, request.topics)
-        groups = tuple(_group(of_group(question, group), recorded, notes, group.place) for group in described)
+        described, unread = groups_in(question, topics)
+        groups = tuple(
+            _group(of_group(question, group), recorded, notes, tuple(filter(None, group.places))) for group in described
+        )
     applying = frozenset(finding.finding for group in groups for finding in group.findings)
     return AssessReport(
         groups=groups,
@@ -39,7 +49,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         looked_at=tuple(name for audit in audits for name in _names(audit)),
         records=sum(audit.records for audit in audits),
         invisible=tuple(each for each in _invisible(audits) if each.finding in applying),
-        near_misses=near,
+        near_misses=near_misses(watches) if request.logs else (),
         incomplete=any(audit.verdict == "inconclusive" for audit in audits),
         unread=unread,
         fail_on=request.fail_on,
@@ -48,14 +58,15 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     )
 
 
-def _audits(request: AssessRequest, progress: Progress) -> list[AuditReport]:
-    """Audit the logs and the cluster that the request names, if any."""
-    questions = []
+def _audits(request: AssessRequest, progress: Progress, snapshots: list[ClusterSnapshot]) -> list[AuditReport]:
+    """Audit the logs and the cluster that the request names, if any; add the cluster to `snapshots`."""
+    audits = []
     if request.logs:
-        questions.append(AuditRequest(request.logs))
+        audits.append(run_audit(AuditRequest(request.logs), progress))
     if request.bootstrap is not None:
-        questions.append(AuditRequest(bootstrap=request.bootstrap, client_config=request.client_config))
-    return [run_audit(question, progress) for question in questions]
+        question = AuditRequest(bootstrap=request.bootstrap, client_config=request.client_config)
+        audits.append(audit_cluster(question, progress, snapshots.append))
+    return audits
 
 
 def _names(audit: AuditReport) -> list[str]:
@@ -68,13 +79,35 @@ def _invisible(audits: Sequence[AuditReport]) -> list[InvisibleFinding]:
     return [each for audit in audits[:1] for each in audit.invisible if all(each.finding in one for one in in_each)]
 
 
-def _near(request: AssessRequest, progress: Progress) -> tuple[tuple[NearMisses, ...], bool]:
-    """Return the near misses of the logs, and whether reading them was interrupted."""
+def _watched(request: AssessRequest, progress: Progress) -> tuple[list[NearMissWatch], bool]:
+    """Return what was watched in the logs, and whether reading them was interrupted."""
     if not request.logs:
-        return (), False
+        return [], False
     progress.stage("looking for near misses")
     with Interrupts() as interrupted:
-        return near_misses(request.logs, interrupted), interrupted()
+        return watched(request.logs, interrupted), interrupted()
+
+
+def _topics(
+    request: AssessRequest, watches: Sequence[NearMissWatch], snapshots: Sequence[ClusterSnapshot]
+) -> Described:
+    """Return the topics of the request, else those of the logs and the cluster; none if the settings are given.
+
+    One that several logs describe in the same way is returned once.
+    """
+    sizes = {"--replication-factor": request.replication_factor, "--min-insync-replicas": request.min_insync_replicas}
+    options = [name for name, value in sizes.items() if value is not None]
+    if request.topics:
+        if options:
+            raise UsageFault("usage-option", f"{options[0]} is of one topic, and --topics defines them")
+        return read_topics(request.topics)
+    if options:
+        return Described((), {}, ())
+    states = [(watch.state, frozenset[str]()) for watch in watches]
+    states += [(each.state, frozenset(each.unclean)) for each in snapshots]
+    topics = [topic for state, unclean in states for topic in topics_in_use(state, unclean)]
+    alike = {(topic.name, *topic.factors.items(), *topic.configs.items()): topic for topic in topics}
+    return Described(tuple(alike.values()), {}, ())
 
 
 def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[RiskRequest, tuple[str, ...]]:
@@ -96,15 +129,23 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
         elr = any(each.elr_version > 0 for each in audited)
     question = RiskRequest(
         kafka,
-        replication_factor=request.replication_factor,
-        min_insync_replicas=request.min_insync_replicas,
+        replication_factor=request.replication_factor or 3,
+        min_insync_replicas=request.min_insync_replicas or 1,
         unclean_leader_election_enable=request.unclean_leader_election_enable,
     )
     return (question if elr is None else replace(question, elr=elr)), notes
 
 
 def _group(
-    request: RiskRequest, recorded: KnownFindings, about: tuple[str, ...], place: str | None = None
+    request: RiskRequest, recorded: KnownFindings, about: tuple[str, ...], places: tuple[str, ...] = ()
 ) -> AssessedGroup:
     settings, notes = settings_named(request)
-    return AssessedGroup(settings, recorded.applying(settings), request.topics, (*about, *notes), place)
+    return AssessedGroup(
+        settings,
+        recorded.applying(settings),
+        request.topics,
+        (*about, *notes),
+        place=places[0] if places else None,
+        places=places,
+        by_design=setting_risks(settings),
+    )

@@ -26,8 +26,9 @@ class KnownFindings:
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in the release and that the settings allow, the worst first."""
-        excluded = {finding.id for finding in self._findings if not _allowed(finding, settings)}
-        return tuple(one for one in self.shown_in(settings.kafka) if one.finding not in excluded)
+        elr, unclean = settings.elr, settings.unclean_leader_election_enable
+        allowed = {finding.id for finding in self._findings if finding.needs.met(elr, unclean)}
+        return tuple(one for one in self.shown_in(settings.kafka) if one.finding in allowed)
 
     def shown_in(self, release: str) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in a release, the worst first.
@@ -60,9 +61,3 @@ class KnownFindings:
         """Return what was seen at a level; of the model, whether it has changed since."""
         day = self._older.get((row.finding, release)) if level == "model" else None
         return f"{level}: {row.words(level, release)}" + (f" (on {day}; the model has changed since)" if day else "")
-
-
-def _allowed(finding: Finding, settings: RiskSettings) -> bool:
-    """Return whether the finding may happen with these settings, as far as they matter to it."""
-    elr, unclean = finding.needs.elr, finding.needs.unclean
-    return elr in (None, settings.elr) and unclean in (None, settings.unclean_leader_election_enable)

@@ -60,6 +60,11 @@ class NearMissWatch:
         self._with_elr: set[PartitionKey] = set()
         self._at: Applied | None = None
 
+    @property
+    def state(self) -> ClusterState:
+        """The cluster at the end of what was read."""
+        return self._history.state
+
     def watch(self, items: Iterable[Item]) -> None:
         """Follow the log to its end, or to where the items end."""
         for event in self._history.events(items):
@@ -166,15 +171,20 @@ CONDITIONS: Mapping[NearMissKind, Judge] = {"below-min-isr": _below_min_isr, "el
 KINDS: tuple[NearMissKind, ...] = ("leader-returned", *CONDITIONS)
 
 
-def near_misses(paths: Sequence[Path | str], interrupted: Callable[[], bool]) -> tuple[NearMisses, ...]:
-    """Return the near misses of every log under the paths, by kind, in the order of the log."""
-    near: list[NearMiss] = []
+def watched(paths: Sequence[Path | str], interrupted: Callable[[], bool]) -> list[NearMissWatch]:
+    """Follow every log under the paths, each to its end."""
+    watches = []
     for log in logs_of([Path(path) for path in paths]):
         if interrupted():
             break
-        watch = NearMissWatch(log.name)
-        watch.watch(read_log(log, interrupted))
-        near += watch.near
+        watches.append(NearMissWatch(log.name))
+        watches[-1].watch(read_log(log, interrupted))
+    return watches
+
+
+def near_misses(watches: Sequence[NearMissWatch]) -> tuple[NearMisses, ...]:
+    """Return the near misses of the logs by kind, in the order of each log."""
+    near = [each for watch in watches for each in watch.near]
     of_kind = {kind: [each for each in near if each.kind == kind] for kind in KINDS}
     return tuple(_together(kind, each) for kind, each in of_kind.items())
 

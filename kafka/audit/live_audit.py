@@ -7,7 +7,7 @@ Flagged partitions are requested again, and a flag stays only if it is raised ag
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -34,18 +34,28 @@ INTERVAL = 0.5
 """Seconds between two reports of progress."""
 
 
-def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
-    """Audit the cluster at `request.bootstrap`; raise EnvironmentFault if it does not answer."""
+def audit_cluster(
+    request: AuditRequest, progress: Progress, on_snapshot: Callable[[ClusterSnapshot], None] = lambda _: None
+) -> AuditReport:
+    """Audit the cluster at `request.bootstrap`; raise EnvironmentFault if it does not answer.
+
+    on_snapshot: called with the cluster as it was read first.
+    """
     assert request.bootstrap is not None
     repairs = Repairs.of(request.repaired)
     settings = read_settings(request.client_config)
     progress.stage(f"connecting to {request.bootstrap}")
     with open_client(request.bootstrap, settings) as client:
-        return audit_by(client, request.bootstrap, progress, repairs=repairs)
+        return audit_by(client, request.bootstrap, progress, repairs=repairs, on_snapshot=on_snapshot)
 
 
 def audit_by(
-    client: ClusterClient, bootstrap: str, progress: Progress, pause: float = PAUSE, repairs: Repairs = NONE
+    client: ClusterClient,
+    bootstrap: str,
+    progress: Progress,
+    pause: float = PAUSE,
+    repairs: Repairs = NONE,
+    on_snapshot: Callable[[ClusterSnapshot], None] = lambda _: None,
 ) -> AuditReport:
     """Audit through a connected client. pause: seconds until the second snapshot."""
     started = time.monotonic()
@@ -54,6 +64,7 @@ def audit_by(
     snapshot = take_snapshot(client, _PartitionMeter(progress, started))
     if not snapshot.state.partitions:
         raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
+    on_snapshot(snapshot)
     progress.stage(f"judging {len(snapshot.state.partitions):,} partitions")
     flags = list(_flags(snapshot, name, repairs))
     if flags:

@@ -25,12 +25,12 @@ from elrcheck.kafka.log.cluster_state import (
     MIN_ISR,
     TOPIC,
     UNASSIGNED,
+    UNCLEAN,
     ClusterState,
 )
 from elrcheck.kafka.log.metadata_records import MetadataRecord
 from elrcheck.kafka.partition_questions import NO_LEADER
 
-UNCLEAN = "unclean.leader.election.enable"
 BEHIND = 5.0
 """Seconds of lag to report. A broker reads new metadata twice a second or more, as the controller writes it."""
 PAGE = 2000

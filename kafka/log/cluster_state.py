@@ -1,7 +1,8 @@
 """The state that results from the records of a metadata log: topics, partitions, brokers, features, settings.
 
 Each record changes it as Kafka's own image does (PartitionRegistration.merge, BrokerRegistration.cloneWith,
-ReplicationControlManager.replay); no rule decides anything. Of the settings only min.insync.replicas is stored.
+ReplicationControlManager.replay); no rule decides anything. Of the settings, min.insync.replicas and
+unclean.leader.election.enable are stored.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery
 METADATA = "metadata.version"
 ELR_FEATURE = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
 TOPIC, BROKER = 2, 4
 """ConfigResource.Type."""
 EVERY_BROKER = ""
@@ -75,6 +77,8 @@ class ClusterState:
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
         """min.insync.replicas by type and name of a resource."""
+        self.unclean: dict[tuple[int, str], str] = {}
+        """unclean.leader.election.enable, in the same way."""
         self._removed: dict[str, str] = {}
         """Names of topics that do not exist any more, by id."""
         self._id_of: dict[str, str] = {}
@@ -134,7 +138,8 @@ class ClusterState:
         name = self._removed[topic_id] = self.topics.pop(topic_id)
         if self._id_of.get(name) == topic_id:
             del self._id_of[name]
-        self.min_isr.pop((TOPIC, name), None)
+        for settings in (self.min_isr, self.unclean):
+            settings.pop((TOPIC, name), None)
         keys = self._of_topic.pop(topic_id, set())
         for key in keys:
             self.partitions[key].shape.home.keys.discard(key)
@@ -253,11 +258,12 @@ class ClusterState:
         return []
 
     def _config(self, r: Fields) -> list[PartitionChanged]:
-        if r["name"] == MIN_ISR:
+        if r["name"] in (MIN_ISR, UNCLEAN):
+            settings = self.min_isr if r["name"] == MIN_ISR else self.unclean
             resource = (r["resourceType"], r["resourceName"])
-            self.min_isr.pop(resource, None)
+            settings.pop(resource, None)
             if r["value"] is not None:
-                self.min_isr[resource] = r["value"]
+                settings[resource] = r["value"]
         return []
 
 

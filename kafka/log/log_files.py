@@ -84,7 +84,14 @@ def logs_of(paths: Sequence[Path]) -> tuple[MetadataLog, ...]:
 
 def files_of(paths: Iterable[Path]) -> dict[str, bool]:
     """Return the files, each with whether it is the text of a dump."""
-    return {str(file): is_dump(file) for path in paths for file in _files_of(path)}
+    return {str(file): is_dump(file) for path in paths for each in _matching(path) for file in _files_of(each)}
+
+
+def _matching(path: Path) -> list[Path]:
+    """Return the paths that match one with an asterisk, which no shell has expanded; else the path itself."""
+    if "*" not in path.name or path.exists():
+        return [path]
+    return sorted(path.parent.glob(path.name)) or [path]
 
 
 def sorted_into_logs(files: Mapping[str, bool]) -> tuple[MetadataLog, ...]:
@@ -121,7 +128,7 @@ def _files_of(path: Path) -> list[Path]:
         fits = any(_named_in(folder) for folder in below)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
-    help = f"if its subfolders are metadata logs, name them: {path}/*" if fits else WHAT_IT_IS
+    help = f"if its subfolders are metadata logs, name them: '{path}/*'" if fits else WHAT_IT_IS
     raise UsageFault("log-unreadable", "the folder has no metadata log", where=str(path), help=help)
 
 

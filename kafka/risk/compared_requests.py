@@ -11,7 +11,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.kafka.risk.settings_group import NO_WRITE
-from elrcheck.kafka.topics.described import TopicSettings, settings_of
+from elrcheck.kafka.topics.described import Described, TopicSettings, settings_of
 from elrcheck.kafka.topics.topic_files import read_topics
 
 ON_OFF = {"on": True, "off": False}
@@ -89,7 +89,11 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
 
 def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:
     """Return the groups of topics that files define, those at risk first, and the lines not understood."""
-    description = read_topics(files)
+    return groups_in(request, read_topics(files))
+
+
+def groups_in(request: RiskRequest, description: Described) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics of a description, those at risk first, and the lines not understood."""
     groups, problems = settings_of(description, request.unclean_leader_election_enable)
     unread = (*description.unread, *problems)
     if not groups:

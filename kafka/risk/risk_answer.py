@@ -198,12 +198,16 @@ def _is_shown(row: FindingRow, level: str, release: str) -> bool:
 def outside_findings(
     rules: KnownRules, settings: RiskSettings, answers: Sequence[RiskAnswer]
 ) -> tuple[OutsideFinding, ...]:
-    """Return the findings that this release is known to have and that none of the answers shows."""
+    """Return the findings that this release is known to have and that no answer shows, losses on brokers first."""
     named = {cause.finding for answer in answers for cause in answer.causes}
-    return tuple(
-        OutsideFinding(finding.id, finding.title, finding.lost, f"docs/findings/{finding.id}.md")
-        for finding in rules.findings
-        if finding.id not in named
-        and any(_is_shown(rules.rows[finding.id], level, settings.kafka) for level in ("model", *LEVELS))
-        and (settings.elr or "ELR on" not in finding.versions.replace("ELR on or off", ""))
-    )
+    outside = []
+    for finding in rules.findings:
+        row = rules.rows[finding.id]
+        levels = [level for level in ("model", *LEVELS) if _is_shown(row, level, settings.kafka)]
+        if finding.id in named or not levels:
+            continue
+        if finding.needs.met(settings.elr, settings.unclean_leader_election_enable):
+            lost = finding.severity == "loss" and "brokers" in levels
+            page = f"docs/findings/{finding.id}.md"
+            outside.append(OutsideFinding(finding.id, finding.title, finding.lost, page, lost))
+    return tuple(sorted(outside, key=lambda one: not one.loss_on_brokers))

@@ -49,8 +49,8 @@ class TopicSettings:
     unclean: bool
     single: bool
     names: tuple[str, ...]
-    place: str = ""
-    """``file:line`` of the first of them."""
+    places: tuple[str, ...] = ()
+    """``file:line`` of each of them."""
 
 
 class NotUnderstood(ValueError):
@@ -75,7 +75,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
     unclean: the value for topics whose description does not set it.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
-    places: dict[tuple[int, int, bool, bool], str] = {}
+    places: dict[tuple[int, int, bool, bool], list[str]] = {}
     problems = []
     for topic in described.topics:
         try:
@@ -94,8 +94,9 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
             single = set(topic.factors) == {0} if topic.factors else topic.single
             groups.setdefault((factor, min_isr, allowed, single), []).append(name)
-            places.setdefault((factor, min_isr, allowed, single), topic.place)
-    return tuple(TopicSettings(*key, tuple(names), places[key]) for key, names in groups.items()), tuple(problems)
+            places.setdefault((factor, min_isr, allowed, single), []).append(topic.place)
+    settings = tuple(TopicSettings(*key, tuple(names), tuple(places[key])) for key, names in groups.items())
+    return settings, tuple(problems)
 
 
 def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:

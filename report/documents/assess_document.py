@@ -1,6 +1,8 @@
 """An assessment as text: the findings that apply to each group of settings, the worst first, then the audit.
 
-Kafka 4.1.2, replication factor 3, min.insync.replicas 2, acks=all, ELR on, unclean election off
+Kafka 4.1.2, replication factor 3, min.insync.replicas 1, acks=all, ELR on, unclean election off
+BY DESIGN    min.insync.replicas: The last replica in sync acknowledges records alone; they are lost with its log.
+  do         Use replication factor 3 and min.insync.replicas 2.
 LOST         F-20: The ELR keeps brokers that are no longer replicas
   happens    A reassignment is cancelled, or leaves fewer replicas than min.insync.replicas, while ..
   seen       on brokers of this release
@@ -9,6 +11,7 @@ LOST         F-20: The ELR keeps brokers that are no longer replicas
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,7 +33,14 @@ from elrcheck.report.documents.audit_document import flag_case, flag_gauge
 from elrcheck.report.documents.risk_document import settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.finding_table import Level
-from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
+from elrcheck.results.risk.assess_report import (
+    AssessedFinding,
+    AssessedGroup,
+    AssessReport,
+    NearMiss,
+    NearMissKind,
+    SettingRisk,
+)
 
 SEEN: dict[Level, str] = {
     "brokers": "on brokers of this release",
@@ -42,6 +52,8 @@ NEAR: dict[NearMissKind, str] = {
     "below-min-isr": "an ISR below min.insync.replicas",
     "eligible-gone": "a broker that is eligible, and gone",
 }
+FAILING = ("loss", "outage")
+"""Values of --fail-on with which findings fail."""
 AUDITED = "audit"
 """The name of the suite of flags."""
 WORST: tuple[Level, ...] = ("brokers", "classes", "model")
@@ -76,10 +88,35 @@ def findings_together(report: AssessReport) -> tuple[FindingOfGroups, ...]:
     return tuple(FindingOfGroups(one, tuple(groups[one.finding])) for one in worst_first)
 
 
+class SettingRiskOfGroups(NamedTuple):
+    """What settings allow by design, and the topics with such settings."""
+
+    risk: SettingRisk
+    topics: tuple[str, ...]
+    everywhere: bool
+
+
+def by_design_together(report: AssessReport) -> tuple[SettingRiskOfGroups, ...]:
+    """Return what settings allow by design, each once, losses first."""
+    groups: dict[SettingRisk, list[AssessedGroup]] = {}
+    for group in report.groups:
+        for risk in group.by_design:
+            groups.setdefault(risk, []).append(group)
+    return tuple(
+        SettingRiskOfGroups(
+            risk,
+            tuple(topic for group in groups[risk] for topic in group.topics),
+            len(groups[risk]) == len(report.groups),
+        )
+        for risk in sorted(groups, key=lambda risk: risk.severity != "loss")
+    )
+
+
 def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
     """Yield settings, findings, and the audit. detail: below 0 only the verdict, above 0 every finding in full."""
     yield from _settings(report, detail)
     if detail >= 0:
+        yield from _by_design(report)
         yield from _findings(report, detail)
     if report.looked_at and detail >= 0:
         yield Line()
@@ -113,7 +150,16 @@ def assessment_in_words(report: AssessReport) -> str:
     flags = f"; the audit has {several(len(report.flags), 'flag')}" if report.looked_at else ""
     if report.invisible:
         flags = f"{flags}, and cannot see {', '.join(each.finding for each in report.invisible)}"
-    return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
+    in_release = f"{losing}; {outages}" if findings else "no finding is known with these settings"
+    return f"{_allowed(report)}{in_release}{flags}"
+
+
+def _allowed(report: AssessReport) -> str:
+    """Return in words that settings allow a loss by design; empty if none do."""
+    losing = [group for group in report.groups if any(risk.severity == "loss" for risk in group.by_design)]
+    topics = sum(len(group.topics) for group in losing)
+    whose = f" of {several(topics, 'topic', written=f'{topics:,}')}" if topics else ""
+    return f"the settings{whose} allow a loss by design; " if losing else ""
 
 
 def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -145,6 +191,15 @@ def notes_together(report: AssessReport) -> Iterator[str]:
         about = [group for group in report.groups if note in group.notes]
         topics = [topic for group in about for topic in group.topics]
         yield note if len(about) == len(report.groups) else f"{some_of(topics, MOST_TOPICS)}: {note}"
+
+
+def _by_design(report: AssessReport) -> Iterator[Block]:
+    """Yield what the settings allow in every release."""
+    for risk, topics, everywhere in by_design_together(report):
+        yield from wrapped("BY DESIGN", f"{risk.setting}: {risk.happens}")
+        if not everywhere:
+            yield from wrapped("  topics", f"{len(topics):,}: {some_of(topics, MOST_TOPICS)}")
+        yield from wrapped("  do", risk.remedy)
 
 
 def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -207,9 +262,9 @@ def _invisible(report: AssessReport) -> Iterator[Block]:
 
 
 def assess_sheet(report: AssessReport) -> Sheet:
-    """Return a case for each finding of each group, and each flag of the audit."""
+    """Return a case for each topic whose settings allow a loss, each finding of each group, and each flag."""
     suites = [
-        Suite(settings_in_words(group.settings), tuple(_assessed_case(finding, group) for finding in group.findings))
+        Suite(settings_in_words(group.settings), (*_designed_cases(group), *_assessed_cases(report, group)))
         for group in report.groups
     ]
     if report.flags:
@@ -229,12 +284,18 @@ def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
         for one in group.findings
     )
     topics = Gauge("assess_topics", "Topics, or partitions of one, with settings that a finding applies to.", samples)
+    designed = tuple(
+        Sample((*_labels(group), ("setting", risk.setting), ("severity", risk.severity)), max(len(group.topics), 1))
+        for group in report.groups
+        for risk in group.by_design
+    )
+    own = Gauge("assess_settings", "Topics whose own settings allow a loss or an outage in every release.", designed)
     partial = Sample((), int(report.incomplete or bool(report.unread)))
     incomplete = Gauge("assess_incomplete", "1 if something that was given could not be read.", (partial,))
     audited = (flag_gauge("assess", report.flags),) if report.looked_at else ()
     counts = tuple(Sample((("kind", near.kind),), near.times) for near in report.near_misses)
     watched = (Gauge("assess_near_misses", "What came close to a loss in the logs.", counts),) if counts else ()
-    return (topics, incomplete, *audited, *watched)
+    return (topics, *([own] if designed else []), incomplete, *audited, *watched)
 
 
 def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
@@ -250,8 +311,34 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:
-    level: CaseLevel = "error" if finding.severity == "loss" and finding.level == "brokers" else "warning"
+def _designed_cases(group: AssessedGroup) -> Iterator[Case]:
+    """Yield a case for each topic of a group and each thing that its settings allow."""
+    whose = list(itertools.zip_longest(group.topics, group.places)) or [("", None)]
+    for risk in group.by_design:
+        for topic, place in whose:
+            ident = f"{topic}: {risk.setting}" if topic else risk.setting
+            yield Case(
+                ident,
+                ident,
+                "failed",
+                risk.severity,
+                f"{topic}: {risk.happens}" if topic else risk.happens,
+                f"{risk.happens}\ndo: {risk.remedy}\n",
+                place=place,
+                rule=risk.setting,
+                level="error" if risk.severity == "loss" else "warning",
+                help=risk.remedy,
+            )
+
+
+def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
+    """Yield a case for each finding; an error is what `--fail-on` fails for."""
+    for finding in group.findings:
+        worst = finding.severity == "loss" and finding.level == "brokers"
+        yield _assessed_case(finding, group, "error" if worst and report.fail_on in FAILING else "warning")
+
+
+def _assessed_case(finding: AssessedFinding, group: AssessedGroup, level: CaseLevel) -> Case:
     topics = f" ({', '.join(group.topics)})" if group.topics else ""
     return Case(
         finding.finding,

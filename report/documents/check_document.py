@@ -34,7 +34,7 @@ from elrcheck.report.document import (
     grouped,
 )
 from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
-from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.plain_sentence import sentence, stake
 from elrcheck.report.plain_words import (
     broker_count,
     from_store,
@@ -93,6 +93,7 @@ def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int
     """Yield the block of one violated property, with its trace."""
     yield Headline("fail", _headline(violation, report))
     yield Labelled("means", sentence(violation).translate(PLAIN))
+    yield Labelled("at stake", stake(violation))
     yield Labelled("conjunct", violation.conjunct)
     yield Labelled("witness", violation.witness)
     for number, each in enumerate(violation.instance_of):

@@ -84,7 +84,12 @@ def verdict_in_words(report: RiskReport) -> str:
     if report.verdict == "safe":
         return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
     if report.verdict == "inconclusive":
-        return "nothing was found, and a limit left some sets of events open"
+        losses = len({one.finding for part in report.parts for one in part.outside if one.loss_on_brokers})
+        other = f"; {losses} other losses are known on brokers of this release" if losses else ""
+        reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
+        if all(reach.undecided == reach.sets for reach in reaches):
+            return f"the time was over before any set of events was decided{other}"
+        return f"no loss among the sets of events that were decided, and a limit left some open{other}"
     return WORDS[report.verdict]
 
 
@@ -137,23 +142,42 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
         outcomes.add(answer.outcome)
         yield from _answer(answer, full)
     if detail >= 0:
+        yield from _outside(part)
         for answer in part.answers:
             if answer.expected:
                 yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
         for text in dict.fromkeys(reach_in_words(part, outcome) for outcome in part.safe_up_to):
             yield from wrapped("searched", text)
         yield from wrapped("in no answer", safe_events_in_words(part))
-        if part.outside:
-            names = some_of([one.finding for one in part.outside], MOST_NAMED)
-            where = f"`elrcheck assess --kafka {part.settings.kafka}` describes them"
-            yield from wrapped("also known", f"{names} in this release, beyond these events; {where}")
 
 
 def safe_events_in_words(part: RiskPart) -> str:
-    """Return the events in no answer, and whether that is sure; empty if there are none."""
+    """Return the events in no answer, and whether that is sure; empty if there are none, or nothing is decided."""
+    if all(reach.undecided == reach.sets for reach in part.safe_up_to.values()):
+        return ""
     undecided = any(reach.undecided for reach in part.safe_up_to.values())
     more = "; but not every set with them is decided" if part.safe_events and undecided else ""
     return ", ".join(part.safe_events) + more
+
+
+def _outside(part: RiskPart) -> Iterator[Block]:
+    """Yield the losses that brokers of the release have shown and no answer has, then the ids of other findings."""
+    lost = [one for one in part.outside if one.loss_on_brokers]
+    if lost:
+        yield from wrapped(
+            "KNOWN", "brokers of this release also lose acknowledged records in ways that no answer here shows:"
+        )
+    for one in lost:
+        yield from wrapped("", f"{one.finding}: {one.title}", hanging=4)
+    names = [one.finding for one in part.outside if not one.loss_on_brokers]
+    others = f"{some_of(names, MOST_NAMED)} are known too; " if names else ""
+    if part.outside:
+        settings = part.settings
+        sizes = (
+            f"--replication-factor {settings.replication_factor} --min-insync-replicas {settings.min_insync_replicas}"
+        )
+        command = f"elrcheck assess --kafka {settings.kafka} {sizes}"
+        yield from wrapped("", f"{others}`{command}` says what to do")
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:

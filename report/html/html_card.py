@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.documents.risk_document import WORDS, reach_in_words
-from elrcheck.report.plain_sentence import sentence, shortest
+from elrcheck.report.plain_sentence import sentence, shortest, stake
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.sweep_matrix import smallest
 from elrcheck.results.any_report import Report
@@ -103,7 +103,7 @@ def check_card(report: CheckReport) -> Card:
         lines.append(("known, outside this scope", ", ".join(outside.finding for outside in extent.findings)))
         lines.append(("no effect", ", ".join(extent.no_effect)))
     first = shortest(report)
-    sentences = () if first is None else (sentence(first),)
+    sentences = () if first is None else tuple(filter(None, (sentence(first), stake(first))))
     if first is None and report.verdict == "holds" and search.complete:
         sentences = ("Nothing that was tried breaks a property.",)
     return Card(sentences, tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))

@@ -71,7 +71,11 @@ class PagePart(Record, frozen=True):
         """Return outcome, whether it is unfolded, and its cases, failures first; only the first group is unfolded."""
         words = ("failed", "undecided", "passed")
         groups = [(word, tuple(case for case in self.cases if case.outcome == word)) for word in words]
-        filled = [(word, cases) for word, cases in groups if cases]
+        unreached = {"unreached"}
+        named = [
+            ("not reached" if {case.verdict for case in cases} == unreached else word, cases) for word, cases in groups
+        ]
+        filled = [(word, cases) for word, cases in named if cases]
         return tuple((word, number == 0, cases) for number, (word, cases) in enumerate(filled))
 
     @property

@@ -10,6 +10,7 @@ from elrcheck.report.documents.assess_document import (
     MOST_TOPICS,
     NEAR,
     FindingOfGroups,
+    by_design_together,
     findings_together,
     notes_together,
     span_in_words,
@@ -32,6 +33,7 @@ from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in")
 ASSESSED = ("finding", "outcome", "title", "happens", "shown", "what to do", "topics")
+DESIGNED = ("setting", "what happens", "what to do", "topics")
 MOST_NAMED = 50
 """Topics of one kind of settings that a page names; the JSON report has all."""
 
@@ -78,7 +80,13 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         for words, group in zip(apart, report.groups, strict=True)
     )
     about = tuple(("note", note) for note in notes_together(report))
-    grids = [Grid("Findings", head, findings)] if findings else []
+    designed = tuple(
+        (each.risk.setting, each.risk.happens, each.risk.remedy, "all" if each.everywhere else _named(each.topics))
+        for each in by_design_together(report)
+    )
+    grids = [Grid("What the settings allow in every release", DESIGNED, designed)] if designed else []
+    if findings:
+        grids.append(Grid("Findings", head, findings))
     if any(group.topics for group in report.groups):
         grids.append(Grid("Topics", ("settings", "topics", "which", "defined at"), rows))
     parts = [PagePart("known", common, about, grids=tuple(grids))]
@@ -90,9 +98,12 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
 
 def _topics(one: FindingOfGroups, report: AssessReport) -> str:
     """Return the topics that a finding applies to."""
-    if len(one.groups) == len(report.groups):
-        return "all"
-    return f"{len(one.topics):,}: {some_of(one.topics, MOST_TOPICS)}"
+    return "all" if len(one.groups) == len(report.groups) else _named(one.topics)
+
+
+def _named(topics: Sequence[str]) -> str:
+    """Return the number of topics, and the first of them."""
+    return f"{len(topics):,}: {some_of(topics, MOST_TOPICS)}"
 
 
 def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:

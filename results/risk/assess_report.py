@@ -11,7 +11,7 @@ from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
 from elrcheck.results.finding_table import Level
 from elrcheck.results.risk.risk_report import RiskSettings
 
-FailOn: TypeAlias = Literal["flag", "loss", "outage", "never"]
+FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
 FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
 NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
@@ -31,6 +31,16 @@ class AssessedFinding(Record, frozen=True):
     """What was seen at each level."""
     remedy: str
     """What operators can do; may be empty."""
+
+
+class SettingRisk(Record, frozen=True):
+    """A loss or an outage that the settings themselves allow, in every release."""
+
+    setting: str
+    """The setting to change, by Kafka's name."""
+    severity: FindingSeverity
+    happens: str
+    remedy: str
 
 
 class NearMiss(Record, frozen=True):
@@ -72,6 +82,10 @@ class AssessedGroup(Record, frozen=True):
     notes: tuple[str, ...] = ()
     place: str | None = None
     """``file:line`` of the first of these topics in a description."""
+    places: tuple[str, ...] = ()
+    """The same of each of these topics."""
+    by_design: tuple[SettingRisk, ...] = ()
+    """What these settings allow in every release."""
 
 
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
@@ -100,6 +114,7 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     def verdict(self) -> str:
         """Return the worst severity of all findings: lost, unavailable, or not_known."""
         severities = {finding.severity for group in self.groups for finding in group.findings}
+        severities |= {risk.severity for group in self.groups for risk in group.by_design}
         if "loss" in severities:
             return "lost"
         return "unavailable" if severities else "not_known"
@@ -109,7 +124,19 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
         """Return 1 if the audit has a flag or `fail_on` covers the verdict; 3 if a part could not be read."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
-        failing = {"flag": (), "never": (), "loss": ("lost",), "outage": ("lost", "unavailable")}[self.fail_on]
-        if self.verdict in failing or (self.flags and self.fail_on != "never"):
+        if self.fail_on != "never" and (self.flags or self._fails):
             return ExitCode.FINDING
         return ExitCode.INCONCLUSIVE if self.incomplete or self.unread else ExitCode.HOLDS
+
+    @property
+    def _fails(self) -> bool:
+        """Return whether `fail_on` names what is known to happen, flags of the audit aside."""
+        match self.fail_on:
+            case "settings":
+                return any(each.severity == "loss" for group in self.groups for each in group.by_design)
+            case "loss":
+                return self.verdict == "lost"
+            case "outage":
+                return self.verdict in ("lost", "unavailable")
+            case _:
+                return False

@@ -89,6 +89,8 @@ class OutsideFinding(Record, frozen=True):
     title: str
     lost: str
     page: str
+    loss_on_brokers: bool = False
+    """Brokers of the release have lost acknowledged records by it."""
 
 
 class RiskPart(Record, frozen=True):

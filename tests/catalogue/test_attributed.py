@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.catalogue.evidence.at_stake import AT_STAKE
 from elrcheck.catalogue.evidence.searched import packaged_searches
+from elrcheck.invariants.modules import load_whole_model
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -41,3 +43,11 @@ def test_it_stands_by_the_counterexample(invoke: Invoke, tmp_path: Path) -> None
     (first, *_) = [line for line in out.splitlines() if line.startswith("      finding")]
     assert "F-2: " in first and "`elrcheck show F-2`" in first
     assert "(elrcheck show F-2)" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_every_property_says_what_is_at_stake(invoke: Invoke, tmp_path: Path) -> None:
+    assert AT_STAKE.keys() == {fn.ident for fn in load_whole_model().always}
+    question = ("--scope", "two-brokers-quiet", "--variant", "code_4_1", "--set", "reassignments=1", "-p", "P-12")
+    _, out, _ = invoke("check", *question, "--run-dir", str(tmp_path / "run"))
+    (line,) = [line for line in out.splitlines() if line.startswith("      at stake")]
+    assert line.split(maxsplit=2)[2] == AT_STAKE["P-12"]

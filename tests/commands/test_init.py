@@ -15,8 +15,9 @@ import yaml
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
-from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
+from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, GuardedByCi, files
 from elrcheck.console.settings import load_settings
+from elrcheck.kafka.risk.settings_group import release_named, releases
 from support.ci_steps import shell
 from support.edits import patch_file, replaced
 from support.places import ROOT, protocol
@@ -59,7 +60,7 @@ def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) ->
     assert (code, out) == (2, "") and "error[init-exists]" in err and "--force" in err
     code, out, _ = invoke("init", "--force")
     assert code == 0 and out.count("replaced") == 4
-    assert contents(tmp_path) == dict(files(installed_from()))
+    assert contents(tmp_path) == dict(files(installed_from(), GuardedByCi(release_named(releases()[-1])[1].name)))
 
 
 def test_a_folder_that_is_not_there(invoke: Invoke, tmp_path: Path) -> None:
@@ -233,12 +234,57 @@ def test_files_that_are_there_are_kept(invoke: Invoke, tmp_path: Path) -> None:
     assert code == 0 and "recorded" not in out and "must name the model" in err and "--update-baseline" in err
 
 
+# ------------------------------------------------------------------- topics, and a release
+
+
+def test_the_baseline_is_of_a_release(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "code_4_1_1" in err
+    assert (tmp_path / "elrcheck-baseline.toml").read_text().count('variant = "code_4_1_1"') == 2
+    assert invoke("init", "--force", "--kafka", "9.9")[0] == 2
+    assert invoke("init", "--force")[0] == 0
+    assert 'variant = "code_4_3"' in (tmp_path / "elrcheck-baseline.toml").read_text()
+
+
+def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -> None:
+    topics = tmp_path / "infra" / "kafka"
+    topics.mkdir(parents=True)
+    text = 'resource "kafka_topic" "{0}" {{\n  name = "{0}"\n  partitions = 3\n  replication_factor = {1}\n{2}}}\n'
+    config = '  config = {\n    "min.insync.replicas" = "2"\n  }\n'
+    (topics / "a.tf").write_text(text.format("a", 3, config))
+    (topics / "b.tf").write_text(text.format("b", 3, config))
+    (tmp_path / "other.tf").write_text('resource "aws_instance" "x" {\n}\n')
+    (tmp_path / "lock.py").write_text("MODEL = ProtocolModel(1)\n")
+    code, out, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "elrcheck-baseline.toml" not in out and not (tmp_path / "elrcheck-baseline.toml").exists()
+    assert "the topics in infra/kafka are assessed for Kafka 4.1" in err and "--model lock.py` guards it" in err
+    document = yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text())
+    (step,) = steps(document, "topics")
+    assert "pip install" in (tmp_path / WORKFLOW_PATH).read_text()
+    (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
+    named = ("infra/kafka/a.tf", "elrcheck.toml", "infra/other/a.tf")
+    assert [bool(re.search(hook["files"], name)) for name in named] == [True, True, False]
+    assert invoke(*step["run"].split()[1:])[0] == 0 and invoke(*hook["entry"].split()[1:])[0] == 0
+    (topics / "b.tf").write_text(text.format("b", 1, ""))
+    code, out, _ = invoke(*step["run"].split()[1:])
+    assert code == 1 and "::error file=infra/kafka/b.tf,line=1,title=b%3A replication.factor" in out
+    uploaded = document["jobs"]["topics"]["steps"][-1]["with"]["path"].split()
+    assert all(list(tmp_path.glob(name)) for name in uploaded)
+
+
+def test_topics_outside_of_the_repository_are_refused(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "topics.txt").write_text("Topic: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs:\n")
+    code, _, err = invoke("init", "-C", "repo", "--topics", "topics.txt")
+    assert code == 2 and "error[init-topics]" in err and not list((tmp_path / "repo").iterdir())
+
+
 # ------------------------------------------------------------------- commands of the files
 
 
-def steps(document: Any) -> list[dict[str, Any]]:
+def steps(document: Any, job: str = "gate") -> list[dict[str, Any]]:
     """The steps that run a command with elrcheck."""
-    return [step for step in document["jobs"]["gate"]["steps"] if step.get("run", "").startswith("elrcheck")]
+    return [step for step in document["jobs"][job]["steps"] if step.get("run", "").startswith("elrcheck")]
 
 
 @pytest.fixture
@@ -269,7 +315,7 @@ def test_the_workflow_of_init(ready: Path) -> None:
     assert red.returncode == 1
     assert re.search(r"^::error file=elrcheck-baseline\.toml,line=\d+,title=P-1 ", red.stdout, re.M)
     uploaded = document["jobs"]["gate"]["steps"][-1]["with"]["path"].split()
-    assert all((ready / name).is_file() for name in uploaded)
+    assert all(list(ready.glob(name)) for name in uploaded)
     assert summary.read_text().count("# elrcheck gate: ") == 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,6 +103,63 @@ def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Inv
     assert code == 1 and "line=3" in out and "F-62" in out
     file.write_text(TOPICS + "nonsense\n")
     assert assess("4.3", topics=(file,), fail_on="never").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("factor", "least", "unclean", "allowed"),
+    [
+        (3, 2, False, []),
+        (3, 1, False, [("min.insync.replicas", "loss")]),
+        (1, 1, False, [("replication.factor", "loss")]),
+        (2, 2, False, [("min.insync.replicas", "unavailable")]),
+        (3, 2, True, [("unclean.leader.election.enable", "loss")]),
+        (3, 5, False, []),
+    ],
+)
+def test_what_settings_allow_in_every_release(
+    factor: int, least: int, unclean: bool, allowed: list[tuple[str, str]], invoke: Invoke
+) -> None:
+    (group,) = assess(
+        "4.3", replication_factor=factor, min_insync_replicas=least, unclean_leader_election_enable=unclean
+    ).groups
+    assert [(risk.setting, risk.severity) for risk in group.by_design] == allowed
+    options = ["--replication-factor", str(factor), "--min-insync-replicas", str(least)]
+    options += ["--unclean-leader-election-enable"] * unclean
+    code, out, _ = invoke("assess", "--kafka", "4.3", *options, "--fail-on", "settings")
+    assert code == int(any(severity == "loss" for _, severity in allowed))
+    assert out.count("BY DESIGN") == len(allowed) and all(f"BY DESIGN    {setting}: " in out for setting, _ in allowed)
+
+
+def test_each_topic_whose_settings_allow_a_loss_is_marked_at_its_line(invoke: Invoke, tmp_path: Path) -> None:
+    topic = "Topic: {}\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: min.insync.replicas={}\n"
+    file = tmp_path / "topics.txt"
+    file.write_text(topic.format("a", 1) + topic.format("b", 2) + topic.format("c", 1))
+    question = ("assess", "--kafka", "4.3", "--topics", str(file), "--fail-on", "settings", "--format", "github")
+    code, out, _ = invoke(*question)
+    errors = [line for line in out.splitlines() if line.startswith("::error ")]
+    assert code == 1 and [re.findall(r"line=(\d)", line) for line in errors] == [["1"], ["3"]]
+    assert "the settings of 2 topics allow a loss by design" in out and "::warning " in out
+    file.write_text(topic.format("b", 2))
+    code, out, _ = invoke(*question)
+    assert code == 0 and "::error " not in out and ",title=F-20 " in out, "what is known of the release is a warning"
+
+
+def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> None:
+    log = str(ROOT / "tests" / "data" / "metadata_log" / "lost-4.1.1")
+    groups = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["groups"]
+    sizes = [(each["settings"]["replication_factor"], each["settings"]["min_insync_replicas"]) for each in groups]
+    assert ("c" in [topic for group in groups for topic in group["topics"]]) and (3, 2) in sizes
+    sizes = ("--replication-factor", "4", "--min-insync-replicas", "3")
+    (group,) = json.loads(invoke("assess", "--log", log, *sizes, "--format", "json")[1])["groups"]
+    assert (group["settings"]["replication_factor"], group["topics"]) == (4, [])
+    code, _, err = invoke("assess", "--kafka", "4.1", *sizes, "--topics", log)
+    assert code == 2 and "--replication-factor is of one topic" in err
+
+
+def test_logs_are_named_by_a_pattern(invoke: Invoke) -> None:
+    pattern = str(ROOT / "tests" / "data" / "metadata_log" / "*-4.1.1")
+    report = json.loads(invoke("assess", "--kafka", "4.1", "--log", pattern, "--format", "json")[1])
+    assert {Path(name).name for name in report["looked_at"]} >= {"lost-4.1.1", "control-4.1.1"}
 
 
 def test_a_thousand_topics_are_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.assess.assess import run_assess
-from elrcheck.kafka.assess.near_misses import near_misses
+from elrcheck.kafka.assess.near_misses import near_misses, watched
 from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
 from elrcheck.results.risk.assess_report import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
@@ -23,7 +23,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 def near(*logs: Path) -> dict[str, tuple[NearMiss, ...]]:
-    return {each.kind: each.first for each in near_misses(logs, lambda: False)}
+    return {each.kind: each.first for each in near_misses(watched(logs, lambda: False))}
 
 
 def test_every_loss_of_a_release_has_a_sign_or_is_said_to_have_none() -> None:

@@ -1,0 +1,27 @@
+"""The topics of a metadata log or of a running cluster, with the settings that apply to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from elrcheck.kafka.log.cluster_state import BROKER, EVERY_BROKER, TOPIC, ClusterState, min_isr_in
+from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, TopicDescription
+
+
+def topics_in_use(state: ClusterState, unclean: Collection[str]) -> Iterator[TopicDescription]:
+    """Yield the topics that exist, in the order of their names.
+
+    unclean: topics that are known to allow unclean elections, beside those that the state says so of. A setting in
+    the server.properties of a controller is not among the records of a log, so it is not here either.
+    """
+    for topic_id, name in sorted(state.topics.items(), key=lambda topic: topic[1]):
+        own, cluster = min_isr_in(state.min_isr, name)
+        configs = {MIN_ISR: str(cluster if own is None else own)}
+        default = state.unclean.get((BROKER, EVERY_BROKER), "false")
+        if name in unclean or state.unclean.get((TOPIC, name), default).lower() == "true":
+            configs[UNCLEAN] = "true"
+        factors = {}
+        for key in sorted(state.keys_in(topic_id)):
+            lists = state.partitions[key].shape.lists
+            factors[key.partition] = len(set(lists.replicas) - set(lists.adding))
+        yield TopicDescription(name, configs=configs, factors=factors)
