@@ -11,7 +11,7 @@ from msgspec import structs
 
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.configured import variant_config
+from elrcheck.catalogue.configured import find_variant, variant_config
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.lang.lowering.lowered import Slot
@@ -54,6 +54,8 @@ ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
     }
 }
 """Settings of a proof under an assumption; they replace or extend COVERED."""
+ASSUMED_OF_RELEASES: dict[ProofAssumption, dict[str, Any]] = {"complete-winners": {"unclean_elections": 1}}
+"""The same where there is no recovery manager."""
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
@@ -69,8 +71,9 @@ def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofA
         wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
     elif config.elr_index_goes_stale:
         wide.pop("min_isr_changes")
+    has_manager = config.unclean_recovery_strategy != RecoveryStrategy.DISABLED  # no release has one
     for name in assumed:
-        wide |= ASSUMED[name]
+        wide |= ASSUMED[name] if has_manager else ASSUMED_OF_RELEASES[name]
     return replace(config, **{name: to for name, to in wide.items() if name not in overrides})
 
 
@@ -97,6 +100,7 @@ def covered(coverage: Coverage, config: Config, variant: str, slots: Sequence[Sl
         replicas=tuple(slot.initial for slot in listed[1 : 1 + listed[0].initial]) if fixed else None,
         min_isr=config.min_isr,
         log_slots=config.log_slots,
+        about=find_variant(variant).summary,
         settings=tuple(_settings(config, variant)),
     )
 

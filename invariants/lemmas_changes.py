@@ -16,8 +16,9 @@ from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.model.broker.ghosts import min_isr_in_force, min_isr_may_vary
 from elrcheck.model.config import Config
+from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.replicas import Replica
-from elrcheck.model.state import Settings, Stage, State
+from elrcheck.model.state import Settings, Stage, State, Status
 
 # ---------------------------------------------------------------------------- values
 
@@ -39,6 +40,31 @@ def MinIsrValid(c: Config, s: State) -> bool:
         and (s.settings.topic_min_isr is None or s.settings.topic_min_isr >= 1)
         and all(own_min_isr_valid(s.settings, b) for b in c.brokers)
         and (c.min_isr_changes == 0 or all(s.broker[b].min_isr >= 1 for b in c.brokers))
+    )
+
+
+@op
+def values_have_records(c: Config) -> bool:
+    """Each value of min ISR comes with a record of the partition (F-53). Switching ELR on ends others without one."""
+    return c.min_isr_change_bumps_partition_epoch and c.feature_changes == 0
+
+
+@lemma
+def ValueWithRecord(c: Config, s: State) -> bool:
+    """Where each value of min ISR comes with a record of the partition, whoever has the newest record has it."""
+    return all(
+        implies(
+            c.min_isr_changes > 0
+            and values_have_records(c)
+            and s.settings.elr_enabled
+            and s.broker[b].status == Status.RUNNING
+            and (
+                s.broker[b].view.partition_epoch == s.partition.partition_epoch
+                or (granted(s, b) and s.broker[b].alter.partition_epoch == s.partition.partition_epoch)
+            ),
+            s.broker[b].min_isr == known_min_isr(c, s.settings, b),
+        )
+        for b in c.brokers
     )
 
 
@@ -174,6 +200,7 @@ def ReadBeforeGrant(c: Config, s: State, t: State) -> bool:
     """a leader that has not read a raised min ISR is granted no ISR that only it takes for enough (F-53)"""
     return not (
         c.min_isr_changes > 0
+        and not values_have_records(c)
         and s.settings.elr_enabled
         and any(
             granted_now(s, t, b)

@@ -55,11 +55,15 @@ def ControllerRecord(c: Config, s: State) -> bool:
 
 @lemma
 def LastKnown(c: Config, s: State) -> bool:
-    """LastKnownELR is disjoint from ISR and ELR; a last known leader is stored only without a leader."""
+    """LastKnownELR is disjoint from ISR and ELR; a last known leader is stored only without a leader.
+
+    The code, which stores it in LastKnownELR, keeps it where a leader is elected while ELR is off (P-37).
+    """
     p = s.partition
+    separate = c.lkl_storage == LklStorage.SEPARATE
     disjoint = p.last_known_elr & (p.isr | p.elr) == EMPTY
-    return implies(c.lkl_storage == LklStorage.SEPARATE, disjoint) and implies(
-        p.leader is not None, last_known(c, p) == EMPTY
+    return implies(separate, disjoint) and implies(
+        p.leader is not None and (separate or c.feature_changes == 0), last_known(c, p) == EMPTY
     )
 
 

@@ -78,7 +78,8 @@ def sender_died(s: State, t: State, leader: Replica) -> bool:
     after = t.broker[leader]
     sent = before.alter.stage == Stage.SENT and after.alter.stage == Stage.IDLE
     dead = before.status != Status.RUNNING and after.status != Status.RUNNING
-    return sent and (dead or (not hosts(before) and not hosts(after)))
+    lost = not hosts(before) and not hosts(after) and before.status == after.status  # a registration ends it too
+    return sent and (dead or lost)
 
 
 @op

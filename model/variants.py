@@ -25,7 +25,7 @@ from elrcheck.model.choices import (
     Reelection,
     Reregistration,
 )
-from elrcheck.model.config import check_knobs
+from elrcheck.model.config import Config, check_knobs
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,27 @@ _CODE_2024_10 = {
     "min_isr_change": MinIsrChange.NEVER,
 }
 _CODE_4_1_1 = {**_CODE, "last_known_leader": LastKnownLeader.ACTIVE, "lkl_rule": LklRule.LEADERLESS}
+_CODE_4_3 = {**_CODE_4_1_1, "reassign_gate": ReassignGate.TRUNK_2025, "dirs_wipe_elr": False}
+_PATCHES_4_3 = {
+    "elr_intersect_replicas": True,  # F-20
+    "unregister_prunes_elr": True,  # F-21
+    "min_isr_propagation": MinIsrPropagation.ATOMIC,  # F-24
+    "min_isr_change": MinIsrChange.KIP,  # F-25, whose patch clears the ELR less often, but not as seldom as the KIP
+    "recheck_elr_after_election": True,  # F-27, which matters once F-25 is repaired
+    "downgrade_ignores_elr": True,  # F-28
+    "reelection": Reelection.RESET,  # F-51
+    "lost_directory": LostDirectory.CLEAN_FILE,  # F-52
+    "report_elects": True,  # F-52, of which this part has no patch
+    "min_isr_change_bumps_partition_epoch": True,  # F-53
+    "feature_on_clears_elr": True,  # F-56
+    "known_record_ends_proposal": False,  # F-58
+    "reassign_gate": ReassignGate.KIP,  # F-60
+    "cancel_gate": True,  # F-61
+    "elr_index_goes_stale": False,  # F-64
+    "before_registration": BeforeRegistration.WAITS,  # F-65
+    "heartbeat_in_one_snapshot": False,  # F-66
+    "epoch_file": EpochFile.WITH_LOG,  # F-69
+}
 _LEGACY = {
     **_DIRECTORIES,
     "elr_enabled": False,
@@ -146,8 +167,14 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "code_4_3",
         "Kafka 4.3 and 4.4 with ELR on: reassignments complete earlier, directories leave the ELR alone",
-        {**_CODE_4_1_1, "reassign_gate": ReassignGate.TRUNK_2025, "dirs_wipe_elr": False},
+        _CODE_4_3,
         kafka=("4.3.0", "4.3.1", "4.4.0"),
+    ),
+    Variant(
+        "repaired_4_3",
+        "Kafka 4.3 with the patches of F-20, F-21, F-24, F-25, F-28, F-51 to F-53, F-56, F-58, F-60, F-61, F-64 to F-66"
+        " and F-69, and the rules of KIP-966 for F-25 and F-27",
+        {name: value for name, value in {**_CODE_4_3, **_PATCHES_4_3}.items() if value != getattr(Config, name)},
     ),
     Variant(
         "legacy_strict",

@@ -120,13 +120,15 @@ class Coverage(Record, frozen=True):
     sizes: tuple[str, ...] = ()
     """Of a model of the user: how many members each sort has, as `3 nodes`."""
     brokers: int | None = None
-    """Of Kafka's partition, as are the next four."""
+    """Of Kafka's partition, as are the next five."""
     replicas: tuple[int, ...] | None = None
     """The replica list, None if it changes."""
     any_order: bool = False
     """The replica list stands for all its orders."""
     min_isr: int = 0
     log_slots: int = 0
+    about: str = ""
+    """What the variant is, in a sentence."""
     settings: tuple[SettingCovered, ...] = ()
     assumed: tuple[str, ...] = ()
     """For each kind of step that the proof leaves out because properties are false with it, what holds of all other

@@ -149,6 +149,7 @@ def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
     """Yield what the claim covers: the sizes, and the one value of each knob that matters."""
     if covered is None:
         return
+    yield Labelled("variant", covered.about)
     yield Labelled("sizes", _sizes_covered(covered))
     steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
     if covered.renamed:
