@@ -41,8 +41,8 @@ EDITS = {
     "words": ProofEdit(
         "the docstring of a rule in other words",
         PROPOSALS,
-        "an expansion: HW reached and",
-        "an expansion: the watermark and",
+        "f has reached the watermark and the",
+        "f has got to the watermark and the",
         frozenset(),
     ),
     "may_join": ProofEdit(
