@@ -45,7 +45,7 @@ def test_the_shortest_counterexample_is_first_and_open() -> None:
     assert before(text, *marks, 'id="c1-verdicts"', 'class="search"')
     assert [trace.title[:3] for trace in page_of(SEVERAL).parts[0].failing_traces] == ["P-1", "P-8"]
     verdicts = text[text.index('id="c1-verdicts"') :]
-    marks = ("<details open>\n<summary>2 failed", "<details>\n<summary>1 undecided", "<details>\n<summary>2 passed")
+    marks = ("<details open>\n<summary>2 failed", "<details>\n<summary>1 not reached", "<details>\n<summary>2 passed")
     assert before(verdicts, *marks), "only what failed is open"
     fine = html(replace(FULL, verdict="holds", properties=FULL.properties[1:2]))
     assert "<details open>\n<summary>1 passed</summary>" in fine, "and open where nothing failed"
