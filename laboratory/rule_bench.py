@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from msgspec import structs
 
 from elrcheck.base.requests import Limits
+from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.proof_settings import outside
 from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.invariants.modules import load_whole_model
@@ -25,7 +26,6 @@ from elrcheck.kafka.mutation.rule_proof import ProofBench
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.laboratory.rule_scenarios import ScenarioBench
-from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.laboratory.rule_walks import WalkBench
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.load import Model
@@ -44,6 +44,25 @@ PATIENCE = 30.0
 """Seconds after which no further configuration is tried, if many rules depend on the changed one."""
 BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
 """Verdicts of searches in which no property breaks, the weakest first."""
+
+
+class MutantTask(Record, frozen=True):
+    """One change to judge. wider: configurations for a change that shows in none of `configurations`; walks: those
+    for random walks, if it shows in none of these either.
+
+    seconds: limit of each search. controller: also judge by `prove --controller`. answers: first judge by Kafka's
+    recorded answers. proof: if a property detects the change, also try the proof by induction.
+    """
+
+    function: str
+    name: str
+    configurations: tuple[str, ...]
+    wider: tuple[str, ...]
+    walks: tuple[str, ...]
+    seconds: float
+    controller: bool
+    answers: bool = True
+    proof: bool = False
 
 
 @cache

@@ -21,8 +21,7 @@ from elrcheck.base.requests import SuiteRequest
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.suite.suite import run_suite, selected_cases
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
-from elrcheck.laboratory.rule_bench import judge
-from elrcheck.laboratory.rule_task import MutantTask
+from elrcheck.laboratory.rule_bench import MutantTask, judge
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_answer import MutantAnswer
 from elrcheck.mutation.rule_journal import answered, folder_of

@@ -141,6 +141,13 @@ class ActionReport(Record, frozen=True):
         """Return whether no step of the action is part of the explored space."""
         return self.fired == self.cut
 
+    @property
+    def remark(self) -> str:
+        """Return why the action is idle; empty if it is not."""
+        if not self.idle:
+            return ""
+        return "only beyond the budgets" if self.fired else "never fired"
+
 
 class VariableReport(Record, frozen=True):
     """The number of distinct values of a leaf of the state. Leaves that no action writes are not listed."""

@@ -45,7 +45,7 @@ from elrcheck.report.plain_words import (
     stored_at,
     with_reason,
 )
-from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
+from elrcheck.results.check_report import CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
 """Replaces quotation marks that some streams cannot print."""
@@ -140,17 +140,11 @@ def _actions(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Table(
         ("action", "fired", "new states", ""),
         [
-            (action.name, action.fired, action.new_states, _idleness(action))
+            (action.name, action.fired, action.new_states, action.remark)
             for action in report.actions
             if detail > 0 or not action.idle
         ],
     )
-
-
-def _idleness(action: ActionReport) -> str:
-    if not action.idle:
-        return ""
-    return "beyond the budgets" if action.fired else "never fired"
 
 
 def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:

@@ -77,7 +77,7 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
             _length(action.new_states, most),
             action.fired,
             action.cut,
-            _remark(action),
+            action.remark,
             action.guards,
         )
         for action in actions
@@ -94,9 +94,3 @@ def variables(reports: Sequence[VariableReport]) -> tuple[Bar, ...]:
 
 def _length(value: int, most: int) -> float:
     return round(100 * value / most, 1) if most else 0.0
-
-
-def _remark(action: ActionReport) -> str:
-    if not action.idle:
-        return ""
-    return "only beyond the budgets" if action.fired else "never fired"

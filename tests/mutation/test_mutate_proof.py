@@ -10,8 +10,7 @@ from elrcheck.catalogue.hazard import Hazard
 from elrcheck.kafka.mutation.hazard_proof import HazardProofs
 from elrcheck.kafka.mutation.hazard_run import select_hazards, sides
 from elrcheck.kafka.mutation.rule_proof import ProofBench
-from elrcheck.laboratory.rule_bench import RuleBench
-from elrcheck.laboratory.rule_task import MutantTask
+from elrcheck.laboratory.rule_bench import MutantTask, RuleBench
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.model.choices import CleanCheck
 
