@@ -33,8 +33,8 @@ NOT_CALLED = {
     "balance_preferred": "ElectPreferred stands for the periodic balancing too; what-if asks for it alone",
 }
 
-STALE = "answer.error == Error.STALE_BROKER_EPOCH"
-NOT_CONTROLLER = "answer.error == Error.NOT_CONTROLLER"
+STALE = "response.error == Error.STALE_BROKER_EPOCH"
+NOT_CONTROLLER = "response.error == Error.NOT_CONTROLLER"
 RETRIES = "c.alter_retries"
 AHEAD = "r.leader_epoch > p.leader_epoch"
 AHEAD_TOO = "r.partition_epoch > p.partition_epoch"
@@ -86,8 +86,8 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
     ],
     "the action has asked for it in a guard": [
         ("designate", "desired is None", True),
-        ("maybe_elect_unclean", "not c.unclean_leader_election_enable", True),
-        ("periodic_election_fails", "c.unclean_leader_election_enable", False),
+        ("maybe_elect_unclean", "not unclean_election_allowed(c, controller.settings)", True),
+        ("periodic_election_fails", "unclean_election_allowed(c, controller.settings)", False),
         ("min_isr_changed", "before.topic_min_isr == after.topic_min_isr", True),
         ("min_isr_changed", "same", True),
         ("reassign", "len(new_replicas) == 0", True),
