@@ -199,8 +199,9 @@ class Store(Generic[T]):
         """Return the contents of the file of this name that the installation has, None if it has none."""
         if self._shipped is None:
             return None
+        place = self._shipped / path.name
         try:
-            return _parsed((self._shipped / path.name).read_bytes(), path)
+            return _parsed(place.read_bytes(), Path(str(place)))
         except (OSError, KeyError):  # KeyError: there is no such file in a zip
             return None
 
