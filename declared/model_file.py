@@ -8,6 +8,7 @@ import importlib.util
 import linecache
 import sys
 import traceback
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -132,7 +133,7 @@ def _run(file: Path) -> ModuleType:
     name = f"{PREFIX}{file.stem.replace('-', '_')}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
     folders = [str(source.parent)] if file.is_dir() else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise UsageFault(CODE, f"{source} is not a Python file", help="its name ends in .py")
     for before in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
         del sys.modules[before]

@@ -21,7 +21,7 @@ SCOPE = "two-brokers-quiet"
 def written(package: Path) -> Path:
     """Write the programs of one scope below a folder, the package of an installation, as a build does."""
     command = [sys.executable, "-m", "elrcheck.catalogue.shipped_programs", str(package / store.SHIPPED), SCOPE]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, timeout=300)
     return package
 
 

@@ -30,6 +30,14 @@ def test_a_file_that_is_no_model_is_a_clear_error(text: str, says: str, invoke: 
     assert code == 2 and says in err and "mine.py" in err and "Traceback" not in err
 
 
+@pytest.mark.parametrize("name", ["mine.pyc", "mine.so", "mine.txt"])
+def test_a_file_without_python_source_is_refused(name: str, invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_bytes(b"\xcb\r\r\n\0")
+    code, _, err = invoke("check", "--model", str(file))
+    assert code == 2 and f"{name} is not a Python file" in err and "its name ends in .py" in err
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
