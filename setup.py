@@ -4,6 +4,7 @@ See `catalogue/shipped_programs.py`. An editable installation has none, since it
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ class BuildWithPrograms(build_py):
         if self.editable_mode:
             return
         place = Path(self.build_lib).resolve()
+        shutil.rmtree(place / "elrcheck" / "shipped", ignore_errors=True)  # of a build from older sources
         paths = [str(place), *filter(None, [os.environ.get("PYTHONPATH")])]
         environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "elrcheck.catalogue.shipped_programs", str(place / "elrcheck" / "shipped")]

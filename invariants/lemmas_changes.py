@@ -45,7 +45,9 @@ def MinIsrValid(c: Config, s: State) -> bool:
 
 @op
 def values_have_records(c: Config) -> bool:
-    """Each value of min ISR comes with a record of the partition (F-53). Switching ELR on ends others without one."""
+    """Each value of min ISR comes with a record of the partition (F-53). Enabling ELR ends brokers' own values
+    without one.
+    """
     return c.min_isr_change_bumps_partition_epoch and c.feature_changes == 0
 
 

@@ -341,7 +341,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
 
 @lemma
 def ShutdownKnown(c: Config, s: State) -> bool:
-    """A broker that has read that another one is shutting down does not follow it (KIP-841)."""
+    """Whoever has read that a broker is shutting down, itself included, does not take it for the leader (KIP-841)."""
     return all(
         implies(
             s.registration[b].in_controlled_shutdown,

@@ -43,7 +43,7 @@ def present(s: State, b: Replica) -> bool:
 
 @op
 def away(s: State, b: Replica) -> bool:
-    """An operator has unregistered b, and it does not start: it may stay unregistered forever."""
+    """An operator has unregistered b, and it is not starting: it may stay unregistered forever."""
     return s.broker[b].status != Status.STARTING and not s.registration[b].registered
 
 
@@ -119,7 +119,7 @@ def ViewCatchesUp(c: Config, s: State, b: Replica) -> LeadsTo:
     Source: Vanlightly's KIP-966 specification, BrokerMetadataPublisher. The ISR matters only to the leader; no other
     broker reads it. An unregistered broker that is down reads nothing.
     """
-    over = has_newest(s, b) or away(s, b)
+    over = has_newest(s, b) or (away(s, b) and not runs(s, b))
     return LeadsTo(premise=not over, conclusion=over)
 
 

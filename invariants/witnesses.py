@@ -97,7 +97,7 @@ def zombie(s: State, b: Replica) -> bool:
 
 @sometimes("W-9")
 def ZombieAppends(c: Config, s: State, t: State) -> bool:
-    """A zombie leader appends a record after another one was elected."""
+    """A zombie leader, whose leader epoch is over, appends a record."""
     return any(zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers)
 
 

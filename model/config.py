@@ -73,7 +73,7 @@ class Config:
     strict_hwm: bool = True
     """The high watermark advances only while the ISR has min ISR members (C-18, F-39)."""
     unclean_leader_election_enable: bool = False
-    """unclean.leader.election.enable of the topic at the start; a recovery manager ignores it (see the next knob)."""
+    """unclean.leader.election.enable of the topic at the start; with a recovery manager it may only be false."""
     unclean_recovery_strategy: RecoveryStrategy = RecoveryStrategy.BALANCED
     elect_leaders_v3: bool = True
     """ElectLeaders supports designation and longest-log elections (version 3, C-31)."""
@@ -157,7 +157,8 @@ class Config:
     maximal_isr: bool = True
     """The high watermark waits for the maximal ISR, not only for the committed ISR (F-41)."""
     join_requires_epoch_start: bool = True
-    """A follower joins the ISR only at the start offset of the leader epoch, not at the high watermark (F-11)."""
+    """A follower joins the ISR only once it has reached the start of the leader epoch, too, not only the high watermark
+    (F-11)."""
     alter_reject: AlterReject = AlterReject.KEEP
     answer_needs_proposal: bool = True
     """A leader ignores a response whose proposal is no longer pending (Partition.submitAlterPartition)."""
@@ -213,9 +214,9 @@ class Config:
     records: int = 2
     """Records that producers write, with any setting of acks."""
     acks_one: int = 1
-    """Records of these that may be written with acks=1."""
+    """Of these, records that may be written with acks=1."""
     acks_zero: int = 0
-    """Records of these that may be written with acks=0."""
+    """Of these, records that may be written with acks=0."""
     crashes: int = 1
     """Crashes of a broker; each may lose any suffix of its log."""
     kills: int = 0
@@ -233,7 +234,7 @@ class Config:
     unregistrations: int = 0
     """Brokers that an operator unregisters."""
     live_unregistrations: int = 0
-    """Brokers of these whose process is alive."""
+    """Of these, brokers whose process is alive."""
     elections: int = 0
     """Preferred leader elections, by ElectLeaders or by the leader balancer."""
     unclean_elections: int = 0
@@ -243,7 +244,7 @@ class Config:
     min_isr_changes: int = 0
     """Changes of min.insync.replicas."""
     unclean_changes: int = 0
-    """Changes of unclean.leader.election.enable."""
+    """Changes of unclean.leader.election.enable; for variants without a recovery manager, which the KIP has instead."""
     feature_changes: int = 0
     """Upgrades and downgrades of the ELR feature."""
     directory_changes: int = 0

@@ -57,6 +57,7 @@ def init(
             "Definitions of topics that CI assesses; by default those of Strimzi and Terraform in the folder",
             metavar="FILE",
             kind="path",
+            exists=True,
         ),
     ] = (),
     kafka: Annotated[

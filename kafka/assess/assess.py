@@ -18,9 +18,10 @@ from elrcheck.kafka.audit.live_audit import audit_cluster
 from elrcheck.kafka.live.snapshot import ClusterSnapshot
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
 from elrcheck.kafka.risk.settings_group import settings_named
-from elrcheck.kafka.topics.described import Described
+from elrcheck.kafka.topics.described import MIN_ISR, Described
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.kafka.topics.topics_in_use import topics_in_use
+from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import AuditReport, InvisibleFinding
 from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
 
@@ -35,6 +36,9 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
     topics = _topics(request, watches, snapshots)
+    unrecorded = sum(MIN_ISR not in topic.configs for topic in topics.topics) if not request.topics else 0
+    if unrecorded:
+        notes = (*notes, f"{MIN_ISR} of {several(unrecorded, 'topic')} is not recorded; 1, Kafka's default, is assumed")
     if not topics.topics:
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes),)
     else:
@@ -99,7 +103,8 @@ def _topics(
     options = [name for name, value in sizes.items() if value is not None]
     if request.topics:
         if options:
-            raise UsageFault("usage-option", f"{options[0]} is of one topic, and --topics defines them")
+            help = "topics may come from [assess] in elrcheck.toml; --config FILE names other settings"
+            raise UsageFault("usage-option", f"{options[0]} is of one topic, and --topics defines them", help=help)
         return read_topics(request.topics)
     if options:
         return Described((), {}, ())

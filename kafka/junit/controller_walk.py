@@ -192,6 +192,9 @@ def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None
             return steps.AssignDirectory(args[0], 1)
         case action if action in UNRELEASED:
             raise UsageFault("junit-trace", f"{action}: no release of Kafka does this")
+        case "ChangeUncleanElection":
+            help = "leave out unclean_changes"
+            raise UsageFault("junit-trace", f"{action}: a test sets unclean.leader.election.enable once", help=help)
         case _:
             return None
 

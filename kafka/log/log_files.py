@@ -91,7 +91,7 @@ def _matching(path: Path) -> list[Path]:
     """Return the paths that match one with an asterisk, which no shell has expanded; else the path itself."""
     if "*" not in path.name or path.exists():
         return [path]
-    return sorted(path.parent.glob(path.name)) or [path]
+    return sorted(path.parent.glob(re.sub(r"\*{2,}", "*", path.name))) or [path]
 
 
 def sorted_into_logs(files: Mapping[str, bool]) -> tuple[MetadataLog, ...]:

@@ -17,8 +17,6 @@ MOST_BYTES = 32 << 20
 ENDINGS = (".tf", ".yaml", ".yml")
 MARKS = (b"kafka_topic", b"kafka.strimzi.io")
 """Words of a file about topics; files of a folder without any of them are skipped."""
-DEFINING = (b"kafka_topic", b"KafkaTopic")
-"""Words of a file that defines topics."""
 
 
 def read_topics(paths: Sequence[Path]) -> Described:
@@ -39,8 +37,7 @@ def read_topics(paths: Sequence[Path]) -> Described:
 def topic_files(folder: Path) -> list[Path]:
     """Return the files of a folder about topics and their brokers; none if they define no topic."""
     files = list(_files([folder])) if folder.is_dir() else []
-    defined = any(mark in data for _, data in files for mark in DEFINING)
-    return [file for file, _ in files] if defined else []
+    return [file for file, _ in files] if any(_described(file, data).topics for file, data in files) else []
 
 
 def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:

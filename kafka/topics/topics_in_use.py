@@ -16,10 +16,12 @@ def topics_in_use(state: ClusterState, unclean: Collection[str]) -> Iterator[Top
     """
     for topic_id, name in sorted(state.topics.items(), key=lambda topic: topic[1]):
         own, cluster = min_isr_in(state.min_isr, name)
-        configs = {MIN_ISR: str(cluster if own is None else own)}
-        default = state.unclean.get((BROKER, EVERY_BROKER), "false")
-        if name in unclean or state.unclean.get((TOPIC, name), default).lower() == "true":
-            configs[UNCLEAN] = "true"
+        configs = {}
+        if own is not None or (BROKER, EVERY_BROKER) in state.min_isr:
+            configs[MIN_ISR] = str(cluster if own is None else own)
+        recorded = state.unclean.get((TOPIC, name), state.unclean.get((BROKER, EVERY_BROKER)))
+        if name in unclean or recorded is not None:
+            configs[UNCLEAN] = "true" if name in unclean else str(recorded).lower()
         factors = {}
         for key in sorted(state.keys_in(topic_id)):
             lists = state.partitions[key].shape.lists

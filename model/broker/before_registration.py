@@ -70,7 +70,7 @@ def WriteEarly(c: Config, s: State, leader: Replica) -> State:
     require(broker.early > 0, "leader acts before it is registered")
     require(len(broker.log) < c.log_slots, "the log has room")
     answer = produce_error(c, s.settings, broker, leader, Acks.ALL)
-    require(answer == ProduceAnswer.WAITING, "leader leads by its own view, with min ISR members")
+    require(answer == ProduceAnswer.WAITING, "leader leads in its own view, with min ISR members")
     spent = replace(s.spent, records=s.spent.records + 1, early_writes=s.spent.early_writes + 1)
     entry = Entry(id=s.spent.records + 1, epoch=broker.view.leader_epoch, acks=Acks.ALL)
     after = appended(c, s.settings, broker, leader, entry)

@@ -123,9 +123,10 @@ def LoseDirectory(c: Config, s: State, b: Replica, found: LogDir) -> State:
 def ReturnDirectory(c: Config, s: State, b: Replica, keep: Offset) -> State:
     """The failed directory of b's replica is usable again when b starts next, with its first `keep` records.
 
-    LogManager does not use a directory again before the restart (createAndValidateLogDirs, loadLogs). Its
-    clean-shutdown file is older than those of the other directories, or missing: there is no proof of a clean
-    shutdown (readBrokerEpochFromCleanShutdownFiles).
+    LogManager does not use a directory again before the restart (createAndValidateLogDirs, loadLogs). The
+    clean-shutdown file of a directory that failed while b ran is older than those of the others, or missing: there is
+    no proof of a clean shutdown (readBrokerEpochFromCleanShutdownFiles). Omitted: a directory that was unusable only
+    while b was down, whose file still counts.
     """
     broker = s.broker[b]
     require(c.directory_returns > 0, "the scope has directories that come back")

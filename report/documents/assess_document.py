@@ -52,8 +52,6 @@ NEAR: dict[NearMissKind, str] = {
     "below-min-isr": "an ISR below min.insync.replicas",
     "eligible-gone": "a broker that is eligible, and gone",
 }
-FAILING = ("loss", "outage")
-"""Values of --fail-on with which findings fail."""
 AUDITED = "audit"
 """The name of the suite of flags."""
 WORST: tuple[Level, ...] = ("brokers", "classes", "model")
@@ -264,7 +262,7 @@ def _invisible(report: AssessReport) -> Iterator[Block]:
 def assess_sheet(report: AssessReport) -> Sheet:
     """Return a case for each topic whose settings allow a loss, each finding of each group, and each flag."""
     suites = [
-        Suite(settings_in_words(group.settings), (*_designed_cases(group), *_assessed_cases(report, group)))
+        Suite(settings_in_words(group.settings), (*_designed_cases(report, group), *_assessed_cases(report, group)))
         for group in report.groups
     ]
     if report.flags:
@@ -311,7 +309,7 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _designed_cases(group: AssessedGroup) -> Iterator[Case]:
+def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
     """Yield a case for each topic of a group and each thing that its settings allow."""
     whose = list(itertools.zip_longest(group.topics, group.places)) or [("", None)]
     for risk in group.by_design:
@@ -326,7 +324,7 @@ def _designed_cases(group: AssessedGroup) -> Iterator[Case]:
                 f"{risk.happens}\ndo: {risk.remedy}\n",
                 place=place,
                 rule=risk.setting,
-                level="error" if risk.severity == "loss" else "warning",
+                level="error" if report.fails_for(risk.severity, by_design=True) else "warning",
                 help=risk.remedy,
             )
 
@@ -334,8 +332,7 @@ def _designed_cases(group: AssessedGroup) -> Iterator[Case]:
 def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
     """Yield a case for each finding; an error is what `--fail-on` fails for."""
     for finding in group.findings:
-        worst = finding.severity == "loss" and finding.level == "brokers"
-        yield _assessed_case(finding, group, "error" if worst and report.fail_on in FAILING else "warning")
+        yield _assessed_case(finding, group, "error" if report.fails_for(finding.severity) else "warning")
 
 
 def _assessed_case(finding: AssessedFinding, group: AssessedGroup, level: CaseLevel) -> Case:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
-from elrcheck.report.plain_words import from_store, some_of
+from elrcheck.report.plain_words import from_store, several, some_of
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
@@ -85,7 +85,7 @@ def verdict_in_words(report: RiskReport) -> str:
         return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
     if report.verdict == "inconclusive":
         losses = len({one.finding for part in report.parts for one in part.outside if one.loss_on_brokers})
-        other = f"; {losses} other losses are known on brokers of this release" if losses else ""
+        other = f"; known on brokers of this release: {several(losses, 'other loss', 'other losses')}" if losses else ""
         reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
         if all(reach.undecided == reach.sets for reach in reaches):
             return f"the time was over before any set of events was decided{other}"
@@ -177,6 +177,8 @@ def _outside(part: RiskPart) -> Iterator[Block]:
             f"--replication-factor {settings.replication_factor} --min-insync-replicas {settings.min_insync_replicas}"
         )
         command = f"elrcheck assess --kafka {settings.kafka} {sizes}"
+        command += f" --elr {'on' if settings.elr else 'off'}"
+        command += " --unclean-leader-election-enable" * settings.unclean_leader_election_enable
         yield from wrapped("", f"{others}`{command}` says what to do")
 
 

@@ -130,13 +130,21 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
 
     @property
     def _fails(self) -> bool:
-        """Return whether `fail_on` names what is known to happen, flags of the audit aside."""
+        """Return whether `fail_on` covers what is known to happen, flags of the audit aside."""
+        return any(
+            any(self.fails_for(each.severity) for each in group.findings)
+            or any(self.fails_for(each.severity, by_design=True) for each in group.by_design)
+            for group in self.groups
+        )
+
+    def fails_for(self, severity: FindingSeverity, by_design: bool = False) -> bool:
+        """Return whether `fail_on` covers a finding of this severity, or what the settings allow by design."""
         match self.fail_on:
             case "settings":
-                return any(each.severity == "loss" for group in self.groups for each in group.by_design)
+                return by_design and severity == "loss"
             case "loss":
-                return self.verdict == "lost"
+                return severity == "loss"
             case "outage":
-                return self.verdict in ("lost", "unavailable")
+                return True
             case _:
                 return False

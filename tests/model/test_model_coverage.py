@@ -47,8 +47,8 @@ NO_GRANT = "r.fenced or not r.in_controlled_shutdown or controller.partition.lea
 RECOVERED = "p.recovery == Recovery.RECOVERED"
 # Reason -> what is out of reach: function, condition, value. What-if may reach it from any partition.
 OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
-    "a running broker is the incarnation that is registered: only brokers that are down are unregistered, "
-    "and a registration drops the request of the incarnation before it": [
+    "a running broker is the incarnation that is registered: without live_unregistrations, only brokers that are down "
+    "are unregistered, and a registration drops the request of the incarnation before it": [
         ("StartControlledShutdown", "s.broker[b].epoch == r.epoch", False),
         ("validate_alter", "r.sender_epoch != sender.epoch", True),
         ("LeaderLearns", STALE, True),
