@@ -88,7 +88,7 @@ def test_steps_of_brokers_are_comments_and_calls_follow_the_trace() -> None:
     text = junit_test_of("F-23 P-1").text
     calls = re.findall(r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE)
     assert calls[-4:] == ["fence(1)", "register(0, false, 0, 1)", "assignDirectory(0, 1)", "unfence(0)"]
-    assert re.search(r"// \d+\. Crash\(b=0, keep=0\): b dies", text)
+    assert re.search(r"// \d+\. Crash\(b=0, keep=0\): b crashes", text)
     assert 'assertEquals("replicas=[0, 1] isr=[] elr=[1] leader=-1", context.state());' in text
     assert "assertTrue(Set.of(-1, 1).contains(context.partition().leader)," in text
 
