@@ -189,7 +189,6 @@ class Config:
     """A follower does not append records of a later epoch than the one in its fetch (KAFKA-18723, F-18)."""
     applies_equal_epoch: bool = True
     """A broker also applies metadata with the leader epoch that it already has (KAFKA-13790, F-34)."""
-
     metadata: Propagation = Propagation.LATEST
     registration_catch_up: bool = True
     """A restarted broker reads metadata up to its own registration before it acts on any (F-15)."""
