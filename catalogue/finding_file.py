@@ -78,7 +78,7 @@ from elrcheck.results.finding_table import Level
 class Evidence:
     """The evidence of a finding at one level. versions: of Kafka, empty for the model.
 
-    command: the command line that repeats it, with VERSION for the release; empty if there is none.
+    command: the command line that repeats it, with VERSION for the release; empty if no command does.
     """
 
     level: Level

@@ -135,7 +135,7 @@ def _value(declared: Declared) -> dict[str, Any]:
 
 
 def _default(declared: Declared) -> Any:
-    """Return the default as a user would type it; None if there is none, or if it cannot be typed."""
+    """Return the default as a user would type it; None if the option has no default, or it cannot be typed."""
     kind, default = declared.option.kind, declared.default
     if default is MISSING or (declared.choices and kind != "list" and default not in declared.choices):
         return None

@@ -150,7 +150,7 @@ class Store(Generic[T]):
                     yield file.key, self._entry(file, path)
 
     def content(self, path: Path) -> bytes | None:
-        """Return the bytes of a file, None if there is none; raise _Unbelieved if another user may have written it."""
+        """Return the bytes of a file, None if it is missing; raise _Unbelieved if another user may have written it."""
         if (folder := self._foreign()) is not None:
             raise _Unbelieved(*folder)
         try:
@@ -196,7 +196,7 @@ class Store(Generic[T]):
         return None if data is None else _parsed(data, path)
 
     def _brought_along(self, path: Path) -> _File | None:
-        """Return the contents of the file of this name that the installation has, None if it has none."""
+        """Return the contents of the installation's file of this name, None if it does not exist."""
         if self._shipped is None:
             return None
         place = self._shipped / path.name
@@ -206,7 +206,7 @@ class Store(Generic[T]):
             return None
 
     def _foreign(self) -> tuple[Path, str] | None:
-        """Return a folder in which another user can replace files, and why; None if there is none."""
+        """Return a folder in which another user can replace files, and why; None if nobody else can."""
         for folder in (self.folder.parent, self.folder):
             try:
                 why = distrust(folder.stat())

@@ -66,7 +66,7 @@ class SameTable:
 class RecordField:
     """The notation of a field in a file. kind: its type, with annotations; inside: the record in the same table.
 
-    default: `dataclasses.MISSING` if it has none, or a factory.
+    default: `dataclasses.MISSING` for a required field, or a factory.
     """
 
     name: str
@@ -227,7 +227,7 @@ def read_value(node: Node, hint: Any) -> Any:
 
 @functools.cache
 def _reader(hint: Any) -> ReadValue:
-    """Return the reader for values of a type; raise TypeError if there is none."""
+    """Return the reader for values of a type; raise TypeError for a type that cannot be read."""
     parts = get_args(hint)
     match get_origin(hint):
         case None:

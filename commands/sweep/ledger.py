@@ -220,7 +220,7 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
 
 
 def read_sweep(place: Path) -> SavedSweep:
-    """Return the definition of the sweep in a folder; raise UsageFault if there is none, or it is damaged."""
+    """Return the definition of the sweep in a folder; raise UsageFault if it is missing or damaged."""
     file = place / MANIFEST
     if not file.is_file():
         raise UsageFault("no-checkpoint", f"there is no resumable sweep in {place}", where=str(file))

@@ -151,7 +151,7 @@ def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[La
 
 
 def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
-    """Return a run without a piece of this size, the latest that can be removed; None if there is none."""
+    """Return a run without a piece of this size, the latest that can be removed; None if no piece can."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
             return None
