@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
-from elrcheck.base.kept.named_digests import sources
+from elrcheck.base.kept.named_digests import statements
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.compared_rules import Rules, changed_knobs, changed_rules
@@ -125,5 +125,5 @@ def compared_with(variant: str) -> tuple[Compared, ...]:
 
 
 def model_digest() -> str:
-    """Return a digest that changes with the source of the model."""
-    return sources("model")[:16]
+    """Return a digest that changes with the statements of the model, not with its docstrings and comments."""
+    return statements("model")[:16]

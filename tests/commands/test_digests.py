@@ -6,10 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import tokenize
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from elrcheck.base.kept.named_digests import WORDS
 from support.places import ROOT, copy_package, sources
 
 FILES = sources("lang", "model", "invariants")
@@ -65,6 +68,24 @@ def test_the_digest_of_a_sweep_sees_every_folder(tmp_path: Path) -> None:
     digests = json.loads(ran(copy_package(tmp_path / "elrcheck"), EDIT, json.dumps(FOLDERS)))
     assert len(digests) == len(FOLDERS) + 1
     assert len(set(digests.values())) == len(digests), digests
+
+
+def statements_of(source: bytes) -> list[str]:
+    """Return the tokens of a file without comments, layout and strings that are statements."""
+    layout = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+    tokens = [token for token in tokenize.tokenize(BytesIO(source).readline) if token.type not in layout]
+    ends = (tokenize.NEWLINE, tokenize.ENDMARKER)
+    lone = [
+        token.type == tokenize.STRING and (i == 0 or tokens[i - 1].type in ends) and tokens[i + 1].type in ends
+        for i, token in enumerate(tokens)
+    ]
+    return [token.string for token, alone in zip(tokens, lone, strict=True) if not alone and token.type not in ends]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_digest_of_statements_leaves_out_docstrings_and_nothing_else(path: Path) -> None:
+    source = path.read_bytes()
+    assert statements_of(WORDS.sub(b"", source)) == statements_of(source)
 
 
 def test_an_action_that_no_list_has_is_refused_in_every_folder(tmp_path: Path) -> None:
