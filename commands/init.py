@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -319,14 +320,15 @@ def start(
 
 
 def models_in(folder: Path) -> list[Path]:
-    """Return the Python files of a folder that declare a model, installed packages and hidden folders left out."""
+    """Return the readable Python files of a folder that declare a model, without installed packages, hidden folders."""
     declaring = []
     for file in sorted(folder.rglob("*.py")):
         parts = file.relative_to(folder).parts
         if "site-packages" in parts or any(part.startswith(".") for part in parts) or not file.is_file():
             continue
-        if b"ProtocolModel(" in file.read_bytes():
-            declaring.append(file)
+        with suppress(OSError):
+            if b"ProtocolModel(" in file.read_bytes():
+                declaring.append(file)
     return declaring
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -91,7 +92,8 @@ def init(
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
     release, variant = release_named(kafka or releases()[-1])
-    defined = OwnTopics.of(kafka or release, topics or _topics_in(directory), directory)
+    places, skipped = (topics, []) if topics else _topics_in(directory)
+    defined = OwnTopics.of(kafka or release, places, directory)
     with shell.open_progress() as progress:
         own = None if model is None else OwnModel.of(model, directory, progress)
         guarded = GuardedByCi(variant.name, own, defined if defined.places else None)
@@ -102,7 +104,16 @@ def init(
         shell.note(f"elrcheck was installed from a local copy: set its source in {WORKFLOW_PATH}")
     if model is not None and done[directory / SETTINGS_PATH] == "kept":
         shell.note(f"{SETTINGS_PATH} must name the model: set `model` to its path from there")
-    _say_what_is_guarded(shell, guarded, directory, kafka is None)
+    for message in skipped:
+        shell.note(f"{message}: its topics, if any, were not looked at; --topics FILE names those to assess")
+    given = {
+        "--directory": directory if directory != Path() else None,
+        "--kafka": kafka,
+        "--install-from": install_from,
+    }
+    words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
+    words += [word for path in topics for word in ("--topics", str(path))]
+    _say_what_is_guarded(shell, guarded, directory, words)
     baseline = directory / BASELINE_PATH
     if not guarded.has_baseline:
         shell.note("next: `elrcheck assess`, then commit these files")
@@ -115,31 +126,38 @@ def init(
     return ExitCode.HOLDS
 
 
-def _topics_in(folder: Path) -> tuple[Path, ...]:
-    """Return the files of a folder that define topics, or the folder that they share if there are several."""
+def _topics_in(folder: Path) -> tuple[tuple[Path, ...], list[str]]:
+    """Return the files of a folder that define topics, or the folder that they share if there are several.
+
+    Also return messages about files that could not be read.
+    """
     import os.path
 
     from elrcheck.kafka.topics.topic_files import topic_files
 
-    files = topic_files(folder)
-    return tuple(files) if len(files) < 2 else (Path(os.path.commonpath([file.parent for file in files])),)
+    files, skipped = topic_files(folder)
+    shared = tuple(files) if len(files) < 2 else (Path(os.path.commonpath([file.parent for file in files])),)
+    return shared, skipped
 
 
-def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, assumed: bool) -> None:
-    """Say which topics CI assesses, or which release the baseline is of. assumed: nobody named the release."""
+def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, given: Sequence[str]) -> None:
+    """Say which topics CI assesses, or which release the baseline is of. given: the options, as words of a shell."""
+    import shlex
+
     from elrcheck.commands.init import models_in
 
     if guarded.topics is not None:
         places = ", ".join(map(str, guarded.topics.places))
         shell.note(
             f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}"
-            + "; --kafka names another" * assumed
+            + "; --kafka names another" * ("--kafka" not in given)
         )
     elif guarded.own is None:
         shell.note(f"the baseline is of {guarded.variant}, a release of Kafka, and changes only with elrcheck")
     if guarded.own is None:
         for file in models_in(folder):
-            shell.note(f"{file} declares a model: `elrcheck init --force --model {file}` guards it")
+            again = shlex.join(["elrcheck", "init", "--force", "--model", str(file), *given])
+            shell.note(f"{file} declares a model: `{again}` guards it")
 
 
 def _prove_controller(request: ControllerRequest, progress: Progress) -> ControllerReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from elrcheck.base.errors import UsageFault
@@ -16,14 +16,17 @@ from elrcheck.kafka.assess.setting_risks import setting_risks
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.live_audit import audit_cluster
 from elrcheck.kafka.live.snapshot import ClusterSnapshot
+from elrcheck.kafka.log.cluster_state import ClusterState
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
 from elrcheck.kafka.risk.settings_group import settings_named
-from elrcheck.kafka.topics.described import MIN_ISR, Described
+from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.kafka.topics.topics_in_use import topics_in_use
 from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import AuditReport, InvisibleFinding
 from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
+
+FACTOR = "replication.factor"
 
 
 def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
@@ -36,13 +39,13 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
     topics = _topics(request, watches, snapshots)
-    unrecorded = sum(MIN_ISR not in topic.configs for topic in topics.topics) if not request.topics else 0
-    if unrecorded:
-        notes = (*notes, f"{MIN_ISR} of {several(unrecorded, 'topic')} is not recorded; 1, Kafka's default, is assumed")
     if not topics.topics:
-        groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes),)
+        assumed = tuple(name for name, value in _sizes(request).items() if value is None)
+        notes = (*notes, *_assumed(assumed, question, bool(audits)))
+        groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes, assumed=assumed),)
     else:
         described, unread = groups_in(question, topics)
+        notes = (*notes, *_unrecorded(request, topics))
         groups = tuple(
             _group(of_group(question, group), recorded, notes, tuple(filter(None, group.places))) for group in described
         )
@@ -97,22 +100,51 @@ def _topics(
 ) -> Described:
     """Return the topics of the request, else those of the logs and the cluster; none if the settings are given.
 
-    One that several logs describe in the same way is returned once.
+    A topic that several logs have counts once, as the log that ends at the highest offset has it, or the live cluster.
     """
-    sizes = {"--replication-factor": request.replication_factor, "--min-insync-replicas": request.min_insync_replicas}
-    options = [name for name, value in sizes.items() if value is not None]
+    options = [name for name, value in _sizes(request).items() if value is not None]
     if request.topics:
         if options:
             help = "topics may come from [assess] in elrcheck.toml; --config FILE names other settings"
-            raise UsageFault("usage-option", f"{options[0]} is of one topic, and --topics defines them", help=help)
+            option = f"--{options[0].replace('.', '-')}"
+            raise UsageFault("usage-option", f"{option} is of one topic, and --topics defines them", help=help)
         return read_topics(request.topics)
     if options:
         return Described((), {}, ())
-    states = [(watch.state, frozenset[str]()) for watch in watches]
+    states: list[tuple[ClusterState, frozenset[str] | None]]
+    states = [(watch.state, None) for watch in sorted(watches, key=lambda watch: watch.end)]
     states += [(each.state, frozenset(each.unclean)) for each in snapshots]
-    topics = [topic for state, unclean in states for topic in topics_in_use(state, unclean)]
-    alike = {(topic.name, *topic.factors.items(), *topic.configs.items()): topic for topic in topics}
-    return Described(tuple(alike.values()), {}, ())
+    latest: dict[str, TopicDescription] = {}
+    for state, unclean in states:
+        latest = {each: topic for each, topic in latest.items() if not state.has_removed(each)}
+        latest |= {topic.topic_id: topic for topic in topics_in_use(state, unclean)}
+    return Described(tuple(latest.values()), {}, ())
+
+
+def _sizes(request: AssessRequest) -> dict[str, int | None]:
+    """Return the settings that options give, by Kafka's names; None for one that was not given."""
+    return {FACTOR: request.replication_factor, MIN_ISR: request.min_insync_replicas}
+
+
+def _assumed(names: Sequence[str], question: RiskRequest, audited: bool) -> Iterator[str]:
+    """Yield a note on settings that nobody gave, if there are any. audited: a log or a cluster was read."""
+    if names:
+        values = {FACTOR: question.replication_factor, MIN_ISR: question.min_insync_replicas}
+        words = " and ".join(f"{name} {values[name]}" for name in names)
+        verb = "is" if len(names) == 1 else "are"
+        why = ", since what was audited has no topic" if audited and len(names) == len(values) else ""
+        options = ", ".join(f"--{name.replace('.', '-')}" for name in names)
+        yield f"{words} {verb} assumed{why}: give {options}, or --topics FILE"
+
+
+def _unrecorded(request: AssessRequest, topics: Described) -> Iterator[str]:
+    """Yield a note on each setting that topics may inherit from brokers without a record of it."""
+    defaults = {MIN_ISR: "1"} if request.unclean_leader_election_enable else {MIN_ISR: "1", UNCLEAN: "false"}
+    for name, default in defaults.items():
+        of = sum(topic.inherits and name not in topic.configs for topic in topics.topics)
+        if of and name not in topics.cluster:
+            whose = several(of, "topic", written=f"{of:,}")
+            yield f"{name} of {whose} is not on record; Kafka's default, {default}, is assumed"
 
 
 def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[RiskRequest, tuple[str, ...]]:
@@ -132,6 +164,8 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
     elr = request.elr
     if elr is None and audited:
         elr = any(each.elr_version > 0 for each in audited)
+        if elr and not all(each.elr_version > 0 for each in audited):
+            notes = (*notes, "ELR is on in some of what was audited; all of it is assessed as if it were on everywhere")
     question = RiskRequest(
         kafka,
         replication_factor=request.replication_factor or 3,
@@ -142,7 +176,11 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
 
 
 def _group(
-    request: RiskRequest, recorded: KnownFindings, about: tuple[str, ...], places: tuple[str, ...] = ()
+    request: RiskRequest,
+    recorded: KnownFindings,
+    about: tuple[str, ...],
+    places: tuple[str, ...] = (),
+    assumed: tuple[str, ...] = (),
 ) -> AssessedGroup:
     settings, notes = settings_named(request)
     return AssessedGroup(
@@ -150,7 +188,7 @@ def _group(
         recorded.applying(settings),
         request.topics,
         (*about, *notes),
-        place=places[0] if places else None,
         places=places,
         by_design=setting_risks(settings),
+        assumed=assumed,
     )

@@ -65,6 +65,12 @@ class NearMissWatch:
         """The cluster at the end of what was read."""
         return self._history.state
 
+    @property
+    def end(self) -> int:
+        """The offset of the last record that was read, -1 without one."""
+        last = self._history.read.last_offset
+        return -1 if last is None else last
+
     def watch(self, items: Iterable[Item]) -> None:
         """Follow the log to its end, or to where the items end."""
         for event in self._history.events(items):

@@ -111,6 +111,10 @@ class ClusterState:
         name = self.topics.get(key.topic_id)
         return self._removed.get(key.topic_id, key.topic_id) if name is None else name
 
+    def has_removed(self, topic_id: str) -> bool:
+        """Return whether a record removed this topic."""
+        return topic_id in self._removed and topic_id not in self.topics
+
     def keys_of(self, topic: str) -> Iterator[PartitionKey]:
         """Yield the partitions of the topic with that name, in order."""
         yield from sorted(self.keys_in(self._id_of.get(topic, "")))

@@ -13,7 +13,11 @@ FACTOR = "default.replication.factor"
 
 @dataclass
 class TopicDescription:
-    """A topic as it is described. factors: partition -> number of its replicas. place: ``file:line`` of the first."""
+    """A topic as it is described. factors: partition -> number of its replicas. place: ``file:line`` of the first.
+
+    topic_id: Kafka's id of it, where a log or a cluster says it. inherits: a setting that it does not have may be that
+    of a broker, which is not on record.
+    """
 
     name: str
     replication_factor: int | None = None
@@ -21,6 +25,8 @@ class TopicDescription:
     factors: dict[int, int] = field(default_factory=dict)
     line: int = 0
     place: str = ""
+    topic_id: str = ""
+    inherits: bool = False
     single: bool = False
     """The topic has one partition, as its definition says; if `factors` is not empty, that decides."""
 

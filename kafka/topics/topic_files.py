@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import codecs
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +22,13 @@ MARKS = (b"kafka_topic", b"kafka.strimzi.io")
 
 
 def read_topics(paths: Sequence[Path]) -> Described:
-    """Read the topics in files and folders; raise UsageFault for one that cannot be read, or defines no topic."""
-    descriptions = [_placed(file, _described(file, data), len(paths) > 1) for file, data in _files(paths)]
-    described = all_of(descriptions)
+    """Read the topics in files and folders; raise UsageFault for one that cannot be read, or defines no topic.
+
+    A file in a folder that cannot be read is named in `unread`.
+    """
+    skipped: list[str] = []
+    descriptions = [_placed(file, _described(file, data), len(paths) > 1) for file, data in _files(paths, skipped)]
+    described = all_of([*descriptions, Described((), {}, tuple(skipped))])
     if not described.topics:
         first = f": {described.unread[0]}" if described.unread else ""
         raise UsageFault(
@@ -34,13 +40,19 @@ def read_topics(paths: Sequence[Path]) -> Described:
     return described
 
 
-def topic_files(folder: Path) -> list[Path]:
-    """Return the files of a folder about topics and their brokers; none if they define no topic."""
-    files = list(_files([folder])) if folder.is_dir() else []
-    return [file for file, _ in files] if any(_described(file, data).topics for file, data in files) else []
+def topic_files(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder about topics and their brokers, none if they define no topic; and what was skipped.
+
+    What was skipped are messages, each about a file that may define topics and cannot be read.
+    """
+    skipped: list[str] = []
+    files = list(_files([folder], skipped)) if folder.is_dir() else []
+    define = any(_described(file, data).topics for file, data in files)
+    return [file for file, _ in files] if define else [], skipped
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+def _files(paths: Sequence[Path], skipped: list[str]) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files and their bytes; add to `skipped` why a file in a folder cannot be read."""
     for path in paths:
         if not path.is_dir():
             yield path, _bytes(path)
@@ -48,9 +60,24 @@ def _files(paths: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
         for file in sorted(path.rglob("*")):
             hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
             if file.suffix in ENDINGS and file.is_file() and not hidden:
-                data = _bytes(file)
-                if any(mark in data for mark in MARKS):
+                try:
+                    data = _bytes(file) if _is_marked(file) else None
+                except UsageFault as fault:
+                    skipped.append(fault.message)
+                    continue
+                if data is not None:
                     yield file, data
+
+
+def _is_marked(file: Path) -> bool:
+    """Return whether a file of any size has a word about topics; UsageFault if it cannot be read."""
+    try:
+        with open(file, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return any(data.find(mark) >= 0 for mark in MARKS)
+    except ValueError:  # an empty file cannot be mapped
+        return False
+    except OSError as fault:
+        raise _unreadable(file, fault) from fault
 
 
 def _bytes(file: Path) -> bytes:
@@ -58,14 +85,19 @@ def _bytes(file: Path) -> bytes:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as fault:
-        raise UsageFault("risk-describe", f"cannot read {file}: {fault.strerror or fault}") from fault
+        raise _unreadable(file, fault) from fault
     if len(data) > MOST_BYTES:
         raise UsageFault("risk-describe", f"{file} is larger than {MOST_BYTES >> 20} MiB")
     return data
 
 
+def _unreadable(file: Path, fault: OSError) -> UsageFault:
+    return UsageFault("risk-describe", f"cannot read {file}: {fault.strerror or fault}")
+
+
 def _described(file: Path, data: bytes) -> Described:
-    text = data.decode("utf-8", errors="replace")
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # written by a redirection of PowerShell
+    text = data.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")
     match file.suffix:
         case ".tf":
             from elrcheck.kafka.topics.terraform_topics import read_terraform
@@ -79,8 +111,12 @@ def _described(file: Path, data: bytes) -> Described:
 
 
 def _placed(file: Path, described: Described, named: bool) -> Described:
-    """Return a description whose topics have places. named: a line that was not read needs the name of its file."""
+    """Return a description whose topics have places. named: a line that was not read needs the name of its file.
+
+    Kafka's tools print what a topic inherits from its brokers; other files do not.
+    """
     for topic in described.topics:
         topic.place = f"{file}:{topic.line}"
+        topic.inherits = file.suffix in ENDINGS
     named = named or file.suffix in ENDINGS
     return replace(described, unread=tuple(f"{file}, {text}" if named else text for text in described.unread))

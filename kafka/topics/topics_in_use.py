@@ -8,11 +8,11 @@ from elrcheck.kafka.log.cluster_state import BROKER, EVERY_BROKER, TOPIC, Cluste
 from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, TopicDescription
 
 
-def topics_in_use(state: ClusterState, unclean: Collection[str]) -> Iterator[TopicDescription]:
+def topics_in_use(state: ClusterState, unclean: Collection[str] | None) -> Iterator[TopicDescription]:
     """Yield the topics that exist, in the order of their names.
 
-    unclean: topics that are known to allow unclean elections, beside those that the state says so of. A setting in
-    the server.properties of a controller is not among the records of a log, so it is not here either.
+    unclean: the topics of a running cluster that allow unclean elections; None of a log, whose topics inherit the
+    settings of server.properties files, which no record has.
     """
     for topic_id, name in sorted(state.topics.items(), key=lambda topic: topic[1]):
         own, cluster = min_isr_in(state.min_isr, name)
@@ -20,10 +20,10 @@ def topics_in_use(state: ClusterState, unclean: Collection[str]) -> Iterator[Top
         if own is not None or (BROKER, EVERY_BROKER) in state.min_isr:
             configs[MIN_ISR] = str(cluster if own is None else own)
         recorded = state.unclean.get((TOPIC, name), state.unclean.get((BROKER, EVERY_BROKER)))
-        if name in unclean or recorded is not None:
-            configs[UNCLEAN] = "true" if name in unclean else str(recorded).lower()
+        if (unclean and name in unclean) or recorded is not None:
+            configs[UNCLEAN] = "true" if unclean and name in unclean else str(recorded).lower()
         factors = {}
         for key in sorted(state.keys_in(topic_id)):
             lists = state.partitions[key].shape.lists
             factors[key.partition] = len(set(lists.replicas) - set(lists.adding))
-        yield TopicDescription(name, configs=configs, factors=factors)
+        yield TopicDescription(name, configs=configs, factors=factors, topic_id=topic_id, inherits=unclean is None)

@@ -157,7 +157,8 @@ def _allowed(report: AssessReport) -> str:
     losing = [group for group in report.groups if any(risk.severity == "loss" for risk in group.by_design)]
     topics = sum(len(group.topics) for group in losing)
     whose = f" of {several(topics, 'topic', written=f'{topics:,}')}" if topics else ""
-    return f"the settings{whose} allow a loss by design; " if losing else ""
+    settings = "assumed settings" if any(group.assumed for group in losing) else "settings"
+    return f"the {settings}{whose} allow a loss by design; " if losing else ""
 
 
 def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -344,7 +345,7 @@ def _assessed_case(finding: AssessedFinding, group: AssessedGroup, level: CaseLe
         finding.severity,
         f"{finding.title}{topics}",
         f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
-        place=group.place,
+        place=next(iter(group.places), None),
         level=level,
         help=finding.remedy,
     )

@@ -29,11 +29,12 @@ from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.report.plain_words import some_of
 from elrcheck.results.risk.assess_report import AssessReport
-from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in")
 ASSESSED = ("finding", "outcome", "title", "happens", "shown", "what to do", "topics")
 DESIGNED = ("setting", "what happens", "what to do", "topics")
+SEARCHED: dict[RiskOutcome, str] = {"lost": "searched for losses", "unavailable": "searched for outages"}
 MOST_NAMED = 50
 """Topics of one kind of settings that a page names; the JSON report has all."""
 
@@ -76,7 +77,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
     head = ASSESSED if several else ASSESSED[:-1]
     common, apart = shared_and_rest([group.settings for group in report.groups])
     rows = tuple(
-        (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), group.place or "")
+        (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), next(iter(group.places), ""))
         for words, group in zip(apart, report.groups, strict=True)
     )
     about = tuple(("note", note) for note in notes_together(report))
@@ -126,7 +127,7 @@ def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
 
 
 def _part(key: str, part: RiskPart) -> PagePart:
-    facts: list[tuple[str, str]] = [(outcome, reach_in_words(part, outcome)) for outcome in part.safe_up_to]
+    facts = [(SEARCHED[outcome], reach_in_words(part, outcome)) for outcome in part.safe_up_to]
     facts.append(("in no answer", safe_events_in_words(part) or "none"))
     if part.topics:
         facts.append(("topics", ", ".join(part.topics)))

@@ -80,12 +80,12 @@ class AssessedGroup(Record, frozen=True):
     topics: tuple[str, ...] = ()
     """Topics that have these settings, if a description was read."""
     notes: tuple[str, ...] = ()
-    place: str | None = None
-    """``file:line`` of the first of these topics in a description."""
     places: tuple[str, ...] = ()
-    """The same of each of these topics."""
+    """``file:line`` of each of these topics in a description."""
     by_design: tuple[SettingRisk, ...] = ()
     """What these settings allow in every release."""
+    assumed: tuple[str, ...] = ()
+    """The settings that nobody gave, by Kafka's names; a usual value stands for each."""
 
 
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -257,7 +258,8 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     (tmp_path / "lock.py").write_text("MODEL = ProtocolModel(1)\n")
     code, out, err = invoke("init", "--kafka", "4.1")
     assert code == 0 and "elrcheck-baseline.toml" not in out and not (tmp_path / "elrcheck-baseline.toml").exists()
-    assert "the topics in infra/kafka are assessed for Kafka 4.1" in err and "--model lock.py` guards it" in err
+    assert "the topics in infra/kafka are assessed for Kafka 4.1" in err
+    assert "`elrcheck init --force --model lock.py --kafka 4.1` guards it" in err
     document = yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text())
     (step,) = steps(document, "topics")
     assert "pip install" in (tmp_path / WORKFLOW_PATH).read_text()
@@ -270,6 +272,35 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     assert code == 1 and "::error file=infra/kafka/b.tf,line=1,title=b%3A replication.factor" in out
     uploaded = document["jobs"]["topics"]["steps"][-1]["with"]["path"].split()
     assert all(list(tmp_path.glob(name)) for name in uploaded)
+
+
+def test_the_suggested_command_repeats_every_option(invoke: Invoke, tmp_path: Path) -> None:
+    """What it suggests writes the same workflow, with the baseline of the model beside the topics."""
+    repo = tmp_path / "a repo"
+    repo.mkdir()
+    assert invoke("new", "lock", "-C", str(repo))[0] == 0
+    (repo / "topics.txt").write_text("Topic: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs:\n")
+    options = ("--kafka", "4.1", "--topics", "a repo/topics.txt", "--install-from", ARCHIVE)
+    code, _, err = invoke("init", "-C", "a repo", *options)
+    assert code == 0
+    (again,) = re.findall(r"`(elrcheck init .*)` guards it", err)
+    before = (repo / WORKFLOW_PATH).read_text()
+    assert invoke(*shlex.split(again)[1:])[0] == 0
+    after = (repo / WORKFLOW_PATH).read_text()
+    assert f'ELRCHECK: "{ARCHIVE}"' in before and f'ELRCHECK: "{ARCHIVE}"' in after and "elrcheck gate" in after
+    assert load_settings(repo / "elrcheck.toml", repo, cli).defaults["assess"]["kafka"] == "4.1"
+
+
+def test_a_file_that_is_too_large_is_named_and_left_out(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("elrcheck.kafka.topics.topic_files.MOST_BYTES", 1000)
+    large = "# kafka.strimzi.io\n" + "#\n" * 1000
+    (tmp_path / "crds.yaml").write_text(large)
+    (tmp_path / "other.yaml").write_text("#\n" * 1000)
+    code, out, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "wrote    elrcheck-baseline.toml" in out
+    assert "crds.yaml is larger than 0 MiB: its topics, if any, were not looked at" in err and "other.yaml" not in err
 
 
 def test_topics_outside_of_the_repository_are_refused(invoke: Invoke, tmp_path: Path) -> None:

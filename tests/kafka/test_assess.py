@@ -15,7 +15,9 @@ from elrcheck.catalogue.evidence import conformance, searched
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.kafka.assess.assess import run_assess
 from elrcheck.results.risk.assess_report import AssessReport
+from support.audit_stories import BROKERS, START, TOPIC, feature, min_isr, partition, written
 from support.live_cluster import FakeCluster
+from support.log_stories import T
 from support.places import ROOT
 from support.scripts import script
 from support.wire_broker import WireBroker, listening
@@ -94,9 +96,9 @@ def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Inv
     file = tmp_path / "topics.txt"
     file.write_text(TOPICS)
     report = assess("4.3", topics=(file,))
-    assert [(group.topics, group.place) for group in report.groups] == [
-        (("audit",), f"{file}:3"),
-        (("orders",), f"{file}:1"),
+    assert [(group.topics, group.places) for group in report.groups] == [
+        (("audit",), (f"{file}:3",)),
+        (("orders",), (f"{file}:1",)),
     ]
     assert "F-62" in names(report) and "F-62" not in names(report, 1)
     code, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file), "--format", "github")
@@ -154,6 +156,52 @@ def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> No
     assert (group["settings"]["replication_factor"], group["topics"]) == (4, [])
     code, _, err = invoke("assess", "--kafka", "4.1", *sizes, "--topics", log)
     assert code == 2 and "--replication-factor is of one topic" in err
+
+
+def test_settings_that_nobody_gave_are_said_to_be_assumed(invoke: Invoke, tmp_path: Path) -> None:
+    both = "note         replication.factor 3 and min.insync.replicas 1 are assumed"
+    code, out, _ = invoke("assess", "--kafka", "4.3", "--fail-on", "flag")
+    assert code == 0 and f"{both}: give" in out and "the assumed settings allow a loss" in " ".join(out.split())
+    _, out, _ = invoke("assess", "--kafka", "4.3", "--replication-factor", "3")
+    assert "note         min.insync.replicas 1 is assumed: give --min-insync-replicas" in out
+    _, out, _ = invoke("assess", "--kafka", "4.3", "--replication-factor", "3", "--min-insync-replicas", "1")
+    assert "assumed" not in out and "the settings allow a loss" in " ".join(out.split())
+    log = str(written(tmp_path, feature(1), *BROKERS))
+    assert f"{both}, since what was audited has no topic" in invoke("assess", "--kafka", "4.3", "--log", log)[1]
+
+
+def test_topics_may_inherit_settings_that_are_not_on_record(invoke: Invoke, tmp_path: Path) -> None:
+    """A log has no server.properties; kafka-topics.sh prints what a topic inherits, and Terraform does not."""
+    files = {
+        "topics.txt": TOPICS,
+        "a.tf": 'resource "kafka_topic" "a" {\n  name = "a"\n  partitions = 3\n  replication_factor = 3\n}\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "log").mkdir()
+    log = str(written(tmp_path / "log", feature(1), *BROKERS, TOPIC, partition()))
+    notes = [
+        " ".join(note for group in json.loads(out)["groups"] for note in group["notes"])
+        for question in (("--log", log), ("--topics", "a.tf"), ("--topics", "topics.txt"))
+        for out in [invoke("assess", "--kafka", "4.3", *question, "--format", "json")[1]]
+    ]
+    inherited = "min.insync.replicas of 1 topic is not on record; Kafka's default, 1, is assumed"
+    assert [inherited in each for each in notes] == [True, True, False]
+    assert ["unclean.leader.election.enable of 1 topic is" in each for each in notes] == [True, True, False]
+
+
+def test_a_topic_of_two_logs_counts_once_as_the_later_one_has_it(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("later", "middle", "removed")]
+    for folder in folders:
+        folder.mkdir()
+    middle = written(folders[1], *START)
+    later = written(folders[0], *START, min_isr("3", (2, "orders")))
+    removed = written(folders[2], *START, feature(1), ("REMOVE_TOPIC_RECORD", 0, {"topicId": T}))
+    for logs, least in (((later, middle), 3), ((middle, later), 3), ((middle,), 2)):
+        (group,) = assess("4.3", logs=logs).groups
+        assert (group.topics, group.settings.min_insync_replicas) == (("orders",), least)
+    (group,) = assess("4.3", logs=(removed, later)).groups
+    assert group.topics == () and group.assumed == ("replication.factor", "min.insync.replicas")
 
 
 def test_logs_are_named_by_a_pattern(invoke: Invoke) -> None:
@@ -223,7 +271,9 @@ def test_a_log_says_the_release_of_the_brokers_that_are_registered_in_it(invoke:
     logs = [str(ROOT / "tests" / "data" / "metadata_log" / name) for name in ("lost-4.1.1", "control-4.1.1")]
     for log, elr in zip(logs, (True, False), strict=True):
         (group,) = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["groups"]
-        assert (group["settings"]["kafka"], group["settings"]["elr"], group["notes"]) == ("4.1.2", elr, [])
+        assert (group["settings"]["kafka"], group["settings"]["elr"]) == ("4.1.2", elr)
+        (inherited,) = group["notes"]
+        assert inherited.startswith("unclean.leader.election.enable of 1 topic is not on record")
     (group,) = json.loads(invoke("assess", "--log", logs[0], "--kafka", "4.3", "--format", "json")[1])["groups"]
     assert group["settings"]["kafka"] == "4.3.1"
 

@@ -185,6 +185,26 @@ def test_a_folder_is_read_and_its_topics_have_places(tmp_path: Path, invoke: Inv
     assert invoke("assess", "--kafka", "4.1", "--topics", str(tmp_path), "--fail-on", "never")[0] == 3
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_description_in_the_encodings_of_windows(encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "topics.txt"
+    file.write_text("Topic: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs:\r\n", encoding=encoding)
+    described = read_topics([file])
+    assert [(topic.name, topic.line) for topic in described.topics] == [("a", 1)] and not described.unread
+
+
+def test_a_file_of_a_folder_that_is_too_large_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elrcheck.kafka.topics.topic_files.MOST_BYTES", 10_000)
+    (tmp_path / "a.tf").write_text(TERRAFORM)
+    (tmp_path / "large.yaml").write_text(STRIMZI + "#\n" * 5_000)
+    (tmp_path / "other.yaml").write_text("#\n" * 50_000)
+    described = read_topics([tmp_path])
+    assert len(described.topics) == 2 and len(described.unread) == 1 + len(read_topics([tmp_path / "a.tf"]).unread)
+    assert described.unread[-1].startswith(f"{tmp_path / 'large.yaml'} is larger than")
+    with pytest.raises(UsageFault, match="larger than"):
+        read_topics([tmp_path / "large.yaml"])
+
+
 @pytest.mark.parametrize("name", ["a.tf", "a.yaml"])
 def test_a_file_without_a_topic_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text('resource "aws_instance" "a" {}\n' if name == "a.tf" else "a: 1\n")
