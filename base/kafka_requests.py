@@ -8,6 +8,8 @@ from elrcheck.base.common_options import Workers, run_dir_option
 from elrcheck.base.option import Option
 from elrcheck.base.requests import SparkRequest
 
+MOST_REPLICAS, MOST_MIN_ISR = 2**15 - 1, 2**31 - 1
+"""The greatest replication factor of Kafka's protocol, and the greatest min.insync.replicas that Kafka accepts."""
 ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
 DEFINITIONS = (
@@ -18,7 +20,7 @@ Describe: TypeAlias = Annotated[
     Path | None,
     Option(f"Definitions of topics instead of the settings of one: {DEFINITIONS}.", metavar="FILE", kind="path"),
 ]
-MinInsyncReplicas: TypeAlias = Annotated[int, Option("min.insync.replicas of the topic.", least=1)]
+MinInsyncReplicas: TypeAlias = Annotated[int, Option("min.insync.replicas of the topic.", least=1, most=MOST_MIN_ISR)]
 ElrEnabled: TypeAlias = Annotated[
     bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
 ]
@@ -136,10 +138,15 @@ class AssessRequest:
     ] = None
     replication_factor: Annotated[
         int | None,
-        Option("Replicas of a topic; by default those of the topics in the log or the cluster, else 3.", least=1),
+        Option(
+            "Replicas of a topic; by default those of the topics in the log or the cluster, else 3.",
+            least=1,
+            most=MOST_REPLICAS,
+        ),
     ] = None
     min_insync_replicas: Annotated[
-        int | None, Option("min.insync.replicas of a topic; by default that of these topics, else 1.", least=1)
+        int | None,
+        Option("min.insync.replicas of a topic; by default that of these topics, else 1.", least=1, most=MOST_MIN_ISR),
     ] = None
     elr: ElrEnabled = None
     unclean_leader_election_enable: UncleanElection = False

@@ -130,7 +130,9 @@ def finding_entries(name: str | None = None) -> list[Entry]:
     findings = []
     only = [packaged_finding(file.name) for file in finding_files() if file.name.lower() == f"{name}.toml".lower()]
     for finding in only or worst_first():
-        evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
+        evidence = (
+            f"{' '.join((part.level, *part.versions))}: {' '.join(part.text.split())}" for part in finding.evidence
+        )
         findings.append(
             {
                 "id": finding.id,

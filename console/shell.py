@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 LANGUAGE = "docs/reading-the-model.md describes the language"
 OF_ANY_MODEL = "docs/own-models.md lists the commands that do, such as check, prove and trace"
+CHOICES_TWICE = re.compile(r" '[^']*\|[^']*'\. Choose")
+"""What click says of a missing argument: its metavar, which lists the choices, and then the choices again."""
 PIECE = 65536
 _MACHINE_FAULTS = frozenset(
     {
@@ -276,7 +279,7 @@ def _from_click(fault: click.UsageError) -> UsageFault:
         case _:
             code = "usage"
     message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
-    message = message[:1].lower() + message[1:]
+    message = CHOICES_TWICE.sub(": choose", message[:1].lower() + message[1:])
     help = f"see `{context.command_path} --help`" if context else None
     return UsageFault(code, message, where=_variable(fault), help=help)
 

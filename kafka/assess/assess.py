@@ -12,12 +12,12 @@ from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskReques
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.assess.known_findings import KnownFindings
 from elrcheck.kafka.assess.near_misses import NearMissWatch, near_misses, watched
-from elrcheck.kafka.assess.setting_risks import setting_risks
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.live_audit import audit_cluster
 from elrcheck.kafka.live.snapshot import ClusterSnapshot
 from elrcheck.kafka.log.cluster_state import ClusterState
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
+from elrcheck.kafka.risk.setting_risks import setting_risks
 from elrcheck.kafka.risk.settings_group import settings_named
 from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription
 from elrcheck.kafka.topics.topic_files import read_topics

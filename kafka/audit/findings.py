@@ -158,4 +158,6 @@ def _no_record(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings])
         first = damage[0]
         where = f"{first.path}, byte {first.position}"
         return UsageFault("log-empty", f"no record could be read: {first.message}", where=where)
-    return UsageFault("log-empty", "the log has no complete batch of records", where=findings[0].log.name)
+    first_log = findings[0].log
+    where = first_log.files[0] if len(first_log.files) == 1 else first_log.name
+    return UsageFault("log-empty", "the log has no complete batch of records", where=where)

@@ -10,7 +10,6 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.kafka.risk.settings_group import NO_WRITE
 from elrcheck.kafka.topics.described import Described, TopicSettings, settings_of
 from elrcheck.kafka.topics.topic_files import read_topics
 
@@ -68,23 +67,14 @@ def _value(name: str, value: str, text: str) -> Any:
 
 
 def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
-    """Return a request for each group of topics to search, and the lines not understood or not searchable."""
+    """Return a request for each group of topics to search, and what is left out: lines, and topics beyond the limit."""
     settings, unread = topic_groups(request, (file,))
     groups = [of_group(request, group) for group in settings]
-    possible = [group for group in groups if group.min_insync_replicas <= group.replication_factor]
-    unread += tuple(
-        f"{', '.join(group.topics)}: min.insync.replicas {group.min_insync_replicas} of {group.replication_factor}"
-        f" replicas: {NO_WRITE}"
-        for group in groups
-        if group not in possible
-    )
-    if not possible:
-        raise UsageFault("risk-describe", f"{file} has no usable topic: {unread[0]}")
-    if len(possible) > MOST_GROUPS:
-        left = sum(len(group.topics) for group in possible[MOST_GROUPS:])
+    if len(groups) > MOST_GROUPS:
+        left = sum(len(group.topics) for group in groups[MOST_GROUPS:])
         unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
-        possible = possible[:MOST_GROUPS]
-    return [replace(group, seconds=request.seconds / len(possible)) for group in possible], unread
+        groups = groups[:MOST_GROUPS]
+    return [replace(group, seconds=request.seconds / len(groups)) for group in groups], unread
 
 
 def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:

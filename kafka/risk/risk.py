@@ -26,6 +26,7 @@ from elrcheck.kafka.risk.event_order import fitting, suspects
 from elrcheck.kafka.risk.event_sets import EventSets, contains
 from elrcheck.kafka.risk.risk_answer import Answerer, KnownRules, outside_findings
 from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.setting_risks import setting_risks
 from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of
 from elrcheck.kafka.risk.time_budget import Stopwatch, TimeBudget
 from elrcheck.results.risk.risk_report import (
@@ -122,6 +123,7 @@ def _answered(
         topics=group.topics,
         notes=group.notes,
         outside=outside_findings(rules, group.settings, answers),
+        by_design=setting_risks(group.settings),
         searched=search.searched,
         states=search.states,
         seconds=round(clock.passed(), 3),
@@ -155,4 +157,4 @@ def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, event
     smaller = [a for a in part.answers if a.outcome == outcome and contains(events, a.events)]
     if smaller:
         return f"already by {smaller[0].words}"
-    return "safe" if sum(events.values()) <= part.safe_up_to[outcome].events else "not found"
+    return "safe" if sum(events.values()) <= part.safe_up_to[outcome].events else "not found in time"

@@ -24,7 +24,6 @@ FIRST_WITH_FEATURE = (4, 0)
 """The first release in which users can switch ELR on."""
 FIRST_BY_DEFAULT = (4, 1)
 """The first release whose new clusters have ELR on (Feature.ELIGIBLE_LEADER_REPLICAS_VERSION)."""
-NO_WRITE = "no write with acks=all is accepted"
 REDUCED = {"skips_no_news": True, "forgets": True}
 """Reductions that no property of states depends on (docs/adr/0008, 0009)."""
 
@@ -87,7 +86,7 @@ def sizes(settings: RiskSettings) -> dict[str, Any]:
     """Return the fields that the settings determine, beyond the rules of the release and the scope."""
     values: dict[str, Any] = {
         "broker_count": settings.replication_factor,
-        "min_isr": settings.min_insync_replicas,
+        "min_isr": min(settings.min_insync_replicas, settings.replication_factor),
         "elr_enabled": settings.elr,
         "unclean_leader_election_enable": settings.unclean_leader_election_enable,
         **REDUCED,
@@ -118,14 +117,11 @@ def release_named(text: str) -> tuple[str, Variant]:
 
 
 def group_of(request: RiskRequest) -> SettingsGroup:
-    """Read the settings of a request; raise UsageFault if no cluster can have them, or no write can satisfy them."""
-    factor, least = request.replication_factor, request.min_insync_replicas
+    """Read the settings of a request; raise UsageFault if no cluster can have them, or they are too large to search."""
+    factor = request.replication_factor
     if not 1 <= factor <= MOST_REPLICAS:
         raise UsageFault("risk-setting", f"--replication-factor {factor}: expected 1 to {MOST_REPLICAS}")
     settings, notes = settings_named(request)
-    if least > factor and request.acks == "all":
-        message = f"min.insync.replicas {least} of {factor} replicas: {NO_WRITE}, so none can be lost"
-        raise UsageFault("risk-setting", message, help="lower it, or ask about --acks 1")
     return SettingsGroup(settings, _kinds(request, settings), request.topics, notes)
 
 
@@ -137,7 +133,9 @@ def settings_named(request: RiskRequest) -> tuple[RiskSettings, tuple[str, ...]]
         raise UsageFault("risk-setting", "--min-insync-replicas: at least 1")
     notes = []
     if request.min_insync_replicas > factor:
-        notes.append(f"min.insync.replicas {request.min_insync_replicas} of {factor} replicas: {NO_WRITE}")
+        notes.append(
+            f"min.insync.replicas {request.min_insync_replicas} of {factor} replicas counts as {factor}, in Kafka too"
+        )
     version = release_numbers(release)
     by_default = version >= FIRST_BY_DEFAULT
     elr = by_default if request.elr is None else request.elr

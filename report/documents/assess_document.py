@@ -30,17 +30,11 @@ from elrcheck.report.document import (
     Suite,
 )
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
-from elrcheck.report.documents.risk_document import settings_in_words, shared_and_rest, wrapped
+from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.finding_table import Level
-from elrcheck.results.risk.assess_report import (
-    AssessedFinding,
-    AssessedGroup,
-    AssessReport,
-    NearMiss,
-    NearMissKind,
-    SettingRisk,
-)
+from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
+from elrcheck.results.risk.risk_report import SettingRisk
 
 SEEN: dict[Level, str] = {
     "brokers": "on brokers of this release",
@@ -195,10 +189,8 @@ def notes_together(report: AssessReport) -> Iterator[str]:
 def _by_design(report: AssessReport) -> Iterator[Block]:
     """Yield what the settings allow in every release."""
     for risk, topics, everywhere in by_design_together(report):
-        yield from wrapped("BY DESIGN", f"{risk.setting}: {risk.happens}")
-        if not everywhere:
-            yield from wrapped("  topics", f"{len(topics):,}: {some_of(topics, MOST_TOPICS)}")
-        yield from wrapped("  do", risk.remedy)
+        whose = "" if everywhere else f"{len(topics):,}: {some_of(topics, MOST_TOPICS)}"
+        yield from designed(risk, whose)
 
 
 def _findings(report: AssessReport, detail: int) -> Iterator[Block]:

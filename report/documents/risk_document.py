@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.plain_words import from_store, several, some_of
-from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings, SettingRisk
 
 WIDTH = 110
 INDENT = 13
@@ -23,6 +23,7 @@ WORDS: dict[RiskOutcome, str] = {
     "lost": "an acknowledged record can be lost",
     "unavailable": "the partition can stay without a leader",
 }
+LOSE = "lose acknowledged records in these ways"
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
@@ -87,6 +88,8 @@ def verdict_in_words(report: RiskReport) -> str:
         losses = len({one.finding for part in report.parts for one in part.outside if one.loss_on_brokers})
         other = f"; known on brokers of this release: {several(losses, 'other loss', 'other losses')}" if losses else ""
         reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
+        losing = any(risk.severity == "loss" for part in report.parts for risk in part.by_design)
+        other = f"{other}; the settings allow a loss by design" if losing else other
         if all(reach.undecided == reach.sets for reach in reaches):
             return f"the time was over before any set of events was decided{other}"
         return f"no loss among the sets of events that were decided, and a limit left some open{other}"
@@ -134,6 +137,8 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
     if detail >= 0:
         for note in part.notes:
             yield from wrapped("note", note)
+        for risk in part.by_design:
+            yield from designed(risk)
     outcomes: set[str] = set()
     for answer in part.answers:
         if answer.expected:
@@ -152,8 +157,8 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
 
 
 def safe_events_in_words(part: RiskPart) -> str:
-    """Return the events in no answer, and whether that is sure; empty if there are none, or nothing is decided."""
-    if all(reach.undecided == reach.sets for reach in part.safe_up_to.values()):
+    """Return the events in no answer, and whether that is sure; empty if not even each of them alone is decided."""
+    if any(reach.sets - reach.undecided < len(part.safe_events) for reach in part.safe_up_to.values()):
         return ""
     undecided = any(reach.undecided for reach in part.safe_up_to.values())
     more = "; but not every set with them is decided" if part.safe_events and undecided else ""
@@ -164,9 +169,9 @@ def _outside(part: RiskPart) -> Iterator[Block]:
     """Yield the losses that brokers of the release have shown and no answer has, then the ids of other findings."""
     lost = [one for one in part.outside if one.loss_on_brokers]
     if lost:
-        yield from wrapped(
-            "KNOWN", "brokers of this release also lose acknowledged records in ways that no answer here shows:"
-        )
+        answered = any(answer.outcome == "lost" for answer in part.answers)
+        ways = "also lose acknowledged records in ways that no answer here shows" if answered else LOSE
+        yield from wrapped("KNOWN", f"brokers of this release {ways}:")
     for one in lost:
         yield from wrapped("", f"{one.finding}: {one.title}", hanging=4)
     names = [one.finding for one in part.outside if not one.loss_on_brokers]
@@ -180,6 +185,13 @@ def _outside(part: RiskPart) -> Iterator[Block]:
         command += f" --elr {'on' if settings.elr else 'off'}"
         command += " --unclean-leader-election-enable" * settings.unclean_leader_election_enable
         yield from wrapped("", f"{others}`{command}` says what to do")
+
+
+def designed(risk: SettingRisk, topics: str = "") -> Iterator[Block]:
+    """Yield what a setting allows in every release. topics: those that have it, if not all do."""
+    yield from wrapped("BY DESIGN", f"{risk.setting}: {risk.happens}")
+    yield from wrapped("  topics", topics)
+    yield from wrapped("  do", risk.remedy)
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:

@@ -9,10 +9,9 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
 from elrcheck.results.finding_table import Level
-from elrcheck.results.risk.risk_report import RiskSettings
+from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
-FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
 NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
 
@@ -31,16 +30,6 @@ class AssessedFinding(Record, frozen=True):
     """What was seen at each level."""
     remedy: str
     """What operators can do; may be empty."""
-
-
-class SettingRisk(Record, frozen=True):
-    """A loss or an outage that the settings themselves allow, in every release."""
-
-    setting: str
-    """The setting to change, by Kafka's name."""
-    severity: FindingSeverity
-    happens: str
-    remedy: str
 
 
 class NearMiss(Record, frozen=True):

@@ -13,6 +13,7 @@ from elrcheck.results.any_report import Report
 RiskOutcome: TypeAlias = Literal["lost", "unavailable"]
 RiskVerdict: TypeAlias = Literal["lost", "unavailable", "safe", "inconclusive"]
 CauseKind: TypeAlias = Literal["finding", "setting", "unknown"]
+FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
 EvidenceLevel: TypeAlias = Literal["model", "controller", "brokers"]
 
 
@@ -30,6 +31,16 @@ class RiskSettings(Record, frozen=True):
     unclean_leader_election_enable: bool
     first_partition: bool
     """The partition is number 0 of its topic, whose ISR alone decides the effective min ISR in some releases."""
+
+
+class SettingRisk(Record, frozen=True):
+    """A loss or an outage that the settings themselves allow, in every release."""
+
+    setting: str
+    """The setting to change, by Kafka's name."""
+    severity: FindingSeverity
+    happens: str
+    remedy: str
 
 
 class RiskCause(Record, frozen=True):
@@ -105,6 +116,8 @@ class RiskPart(Record, frozen=True):
     """Topics that have these settings, if a description was read."""
     notes: tuple[str, ...] = ()
     outside: tuple[OutsideFinding, ...] = ()
+    by_design: tuple[SettingRisk, ...] = ()
+    """What the settings allow in every release; no search is needed for it."""
     searched: int = 0
     """Sets that this run searched; smaller sets or an earlier run decide the others."""
     states: int = 0
@@ -167,6 +180,7 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
     run_dir: str | None = None
     kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
+    by_design: tuple[SettingRisk, ...] = ()
 
     @property
     def first(self) -> RiskPart:

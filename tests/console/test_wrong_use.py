@@ -58,6 +58,9 @@ TABLE = [
     wrong("trace shwo cut.json", 2, "shwo", "show"),
     wrong("runs cleen", 2, "cleen", "clean"),
     wrong("completion tcsh", 2, "tcsh", "'zsh'"),
+    wrong("list", 2, "missing argument: choose from: variants, scopes"),
+    wrong("assess --kafka 4.1 --replication-factor 32768", 2, "1<=x<=32767", "assess --help"),
+    wrong("assess --kafka 4.1 --log empty", 2, "log-empty", "--> empty"),
     # values out of range
     wrong("check --max-states 0", 2, "--max-states", "see `elrcheck check --help`"),
     wrong("check --time-budget -5s", 2, "-5s", "90s"),

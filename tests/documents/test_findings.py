@@ -5,6 +5,7 @@ Every search is complete, and every counterexample is followed by the plain mode
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,29 @@ def broken(run: FindingRun, variant: str, more: Mapping[str, Any], folder: Path)
     report = run_check(CheckRequest(selection, liveness=run.liveness, run_dir=folder), Silent())
     assert report.search.complete
     return {each.id: each.depth for each in report.properties if each.verdict == "violated"}
+
+
+COMMANDS = ("kafka-", "kill ", "echo ", "rm ", "cp ", "for ", "done", "#", "  ")
+
+
+def test_steps_by_hand_are_commands_line_by_line() -> None:
+    """A shell block that somebody filled like a paragraph is no longer what a user types."""
+    lines = [
+        (finding.id, line)
+        for finding in FINDINGS
+        for each in finding.by_hand
+        for line in each.shell.strip().splitlines()
+    ]
+    assert len(lines) > 50 and [each for each in lines if not each[1].startswith(COMMANDS)] == []
+    for finding in FINDINGS:
+        for each in finding.by_hand:
+            assert subprocess.run(["bash", "-n"], input=each.shell, text=True, check=False).returncode == 0, finding.id
+
+
+def test_show_prints_evidence_without_line_breaks() -> None:
+    entries = [lookup.find(finding.id)["evidence"] for finding in FINDINGS[:3]]
+    assert any(len(text) > 120 for texts in entries for text in texts)
+    assert not any("\n" in text for texts in entries for text in texts)
 
 
 @pytest.mark.slow

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.kafka_requests import AssessRequest
+from elrcheck.base.kafka_requests import AssessRequest, RiskRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence import conformance, searched
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.kafka.assess.assess import run_assess
+from elrcheck.kafka.risk.settings_group import group_of
 from elrcheck.results.risk.assess_report import AssessReport
 from support.audit_stories import BROKERS, START, TOPIC, feature, min_isr, partition, written
 from support.live_cluster import FakeCluster
@@ -115,7 +116,8 @@ def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Inv
         (1, 1, False, [("replication.factor", "loss")]),
         (2, 2, False, [("min.insync.replicas", "unavailable")]),
         (3, 2, True, [("unclean.leader.election.enable", "loss")]),
-        (3, 5, False, []),
+        (3, 5, False, [("min.insync.replicas", "unavailable")]),
+        (1, 2, False, [("replication.factor", "loss")]),
     ],
 )
 def test_what_settings_allow_in_every_release(
@@ -235,7 +237,7 @@ def test_of_many_topics_each_finding_is_printed_once(invoke: Invoke, tmp_path: P
     assert len(ids) == len(set(ids)) > 10 and {"F-20:", "F-51:", "F-62:"} <= set(ids)
     assert out.startswith("Kafka 4.3.1, replication factor 3, acks=all, ELR on: 900 topics, 3 kinds of settings\n")
     assert "  topics     300 of 900: t0, t3, t6, t9, t12, t15 and 294 more" in out, "F-62 needs unclean elections"
-    assert "t2, t5, t8, t11, t14, t17 and 294 more: min.insync.replicas 4 of 3 replicas: no write with" in " ".join(
+    assert "t2, t5, t8, t11, t14, t17 and 294 more: min.insync.replicas 4 of 3 replicas counts as 3" in " ".join(
         out.split()
     )
     assert len(out.splitlines()) < 120 and "t899" not in out and "t899" in invoke(*question, "-v")[1]
@@ -283,11 +285,14 @@ def test_without_a_release_it_asks_for_one(invoke: Invoke) -> None:
     assert code == 2 and "--kafka 4.1" in err
 
 
-def test_more_in_sync_replicas_than_replicas_is_answered_at_once(invoke: Invoke) -> None:
+def test_more_in_sync_replicas_than_replicas_count_as_all(invoke: Invoke) -> None:
+    """Partition.effectiveMinIsr takes the smaller number: a write needs every replica, and is not refused for good."""
     question = ("--kafka", "4.1", "--replication-factor", "3", "--min-insync-replicas", "5")
-    code, _, err = invoke("risk", *question)
-    assert code == 2 and "min.insync.replicas 5 of 3 replicas: no write with acks=all is accepted" in err
-    assert "no write with acks=all is accepted" in invoke("assess", *question)[1]
+    out = invoke("assess", *question)[1]
+    assert "min.insync.replicas 5 of 3 replicas counts as 3, in Kafka too" in out
+    assert "While one of the 3 replicas is down, every write with acks=all is refused" in " ".join(out.split())
+    five, three = (group_of(RiskRequest("4.1", 3, least)).config for least in (5, 3))
+    assert five == three
 
 
 def test_findings_are_listed_by_release_the_worst_first(invoke: Invoke) -> None:

@@ -225,3 +225,17 @@ def test_every_action_of_a_release_can_be_told() -> None:
         "ControllerFailover",
     }
     assert {fn.name for fn in load_outcome_model().actions} - set(SENTENCES) == never
+
+
+def test_what_the_settings_allow_is_said_without_a_search(report: RiskReport) -> None:
+    """Also where the time was over before any set of events was decided; then no event is listed as in no answer."""
+    assert "BY DESIGN" not in render(report, "text") and "KNOWN        brokers of this release also" in render(
+        report, "text"
+    )
+    single = answered(replace(REQUEST, min_insync_replicas=1, seconds=0.01))
+    assert single.verdict == "inconclusive" and [risk.setting for risk in single.by_design] == ["min.insync.replicas"]
+    text = render(single, "text")
+    assert text.index("BY DESIGN    min.insync.replicas: The last replica in sync") < text.index("KNOWN ")
+    assert "in no answer" not in text and "the settings allow a loss by design" in text
+    assert "KNOWN        brokers of this release lose acknowledged records in these ways:" in text
+    assert answered(replace(REQUEST, min_insync_replicas=1, acks="1", seconds=0.01)).by_design == ()

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elrcheck.kafka.risk.risk_answer import BY_SETTING
-from elrcheck.results.risk.assess_report import SettingRisk
-from elrcheck.results.risk.risk_report import RiskSettings
+from elrcheck.results.risk.risk_report import RiskSettings, SettingRisk
 
 UNCLEAN = "unclean_leader_election_enable"
 USUAL = "Use replication factor 3 and min.insync.replicas 2."
 
 
 def setting_risks(settings: RiskSettings) -> tuple[SettingRisk, ...]:
-    """Return the losses and outages that these settings allow, losses first; acks=all is assumed."""
-    return tuple(_risks(settings))
+    """Return the losses and outages that these settings allow to a producer with acks=all, losses first."""
+    return tuple(_risks(settings)) if settings.acks == "all" else ()
 
 
 def _risks(settings: RiskSettings) -> Iterator[SettingRisk]:
-    factor, least = settings.replication_factor, settings.min_insync_replicas
+    factor = settings.replication_factor
+    least = min(settings.min_insync_replicas, factor)  # a larger value counts as that, at brokers and controllers
     if settings.unclean_leader_election_enable:
         happens = (
             "Once no replica in sync or eligible is up, another is elected, and acknowledged records it lacks are lost."
