@@ -10,7 +10,7 @@ from elrcheck.base.requests import SparkRequest
 
 MOST_REPLICAS, MOST_MIN_ISR = 2**15 - 1, 2**31 - 1
 """The greatest replication factor of Kafka's protocol, and the greatest min.insync.replicas that Kafka accepts."""
-ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
+ConformLevel: TypeAlias = Literal["builder", "controller", "broker", "follower"]
 
 DEFINITIONS = (
     "output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both; KafkaTopic resources of Strimzi"
@@ -276,7 +276,7 @@ class ConformRequest:
         ConformLevel | None,
         Option(
             "Compare only PartitionChangeBuilder, only the controller's managers, or instead kafka.cluster.Partition"
-            " of a broker."
+            " of a broker, or the ReplicaFetcherThread of a follower."
         ),
     ] = None
     comparisons: Annotated[

@@ -9,16 +9,17 @@ of any other.
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.evidence.conformance import SIDES, Side
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.kafka_oracle import Pairs
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 
@@ -26,7 +27,6 @@ FORMAT = "elrcheck answers of Kafka 2"
 SUFFIX = ".answers.xz"
 LARGEST = 256 << 20
 """Bytes of text; a larger file is refused."""
-Level: TypeAlias = Literal["controller", "broker"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ class Answers:
     """The content of a file, in Kafka's terms. day: the date on which Kafka answered."""
 
     kafka: str
-    level: Level
+    level: Side
     day: str
     builder: list[tuple[BuilderQuestion, BuilderAnswer]] = field(default_factory=list)
     walks: list[tuple[Setup, list[Step], list[StepAnswer]]] = field(default_factory=list)
     broker: list[tuple[list[BrokerEvent], list[BrokerAnswer]]] = field(default_factory=list)
+    truncations: list[tuple[AskTruncation, Truncated]] = field(default_factory=list)
 
 
-def write_answers(path: Path, kafka: str, level: Level, day: str, pairs: Pairs) -> None:
+def write_answers(path: Path, kafka: str, level: Side, day: str, pairs: Pairs) -> None:
     """Write a file, whole or not at all."""
     head = f"{FORMAT}\nkafka {kafka}\nlevel {level}\nday {day}\n\n"
     text = head.encode() + b"".join(b"%b\t%b\n" % pair for pair in pairs)
@@ -60,8 +61,9 @@ def read_answers(data: bytes, where: str) -> Answers:
     head = dict(_header(lines, where))
     if len(lines) < 6 or lines[4] != b"" or lines[-1] != b"":
         raise _bad(where, "the file ends too early")
-    answers = Answers(head["kafka"], "broker" if head["level"] == "broker" else "controller", head["day"])
-    read = _read_event if answers.level == "broker" else _read_question
+    level = next(side for side in SIDES if side == head["level"])
+    answers = Answers(head["kafka"], level, head["day"])
+    read = _READERS[level]
     for number, line in enumerate(lines[len(head) + 2 : -1], start=len(head) + 3):
         question, tab, answer = line.partition(b"\t")
         try:
@@ -95,12 +97,23 @@ def _read_event(answers: Answers, line: bytes, answer: bytes) -> None:
     event_answers.append(wire.BROKER_ANSWERS.read(answer))
 
 
+def _read_truncation(answers: Answers, line: bytes, answer: bytes) -> None:
+    answers.truncations.append((wire.TRUNCATIONS.read(line), wire.TRUNCATED.read(answer)))
+
+
+_READERS: dict[Side, Callable[[Answers, bytes, bytes], None]] = {
+    "controller": _read_question,
+    "broker": _read_event,
+    "follower": _read_truncation,
+}
+
+
 def _header(lines: Sequence[bytes], where: str) -> Iterator[tuple[str, str]]:
     if lines[0] != FORMAT.encode():
         raise _bad(where, f"the first line is not `{FORMAT}`", 1)
     for number, (name, line) in enumerate(zip(("kafka", "level", "day"), lines[1:4], strict=False), start=2):
         key, _, value = line.decode("ascii", "replace").partition(" ")
-        if key != name or not value or (name == "level" and value not in ("controller", "broker")):
+        if key != name or not value or (name == "level" and value not in SIDES):
             raise _bad(where, f"expected `{name}` and a value", number)
         yield key, value
 

@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
+from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
 from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
@@ -49,7 +50,7 @@ class LineOracle:
         if (name, protocol) != ("elrcheck", PROTOCOL):
             raise wire.WireError(f"unexpected greeting: {name} {protocol}")
 
-    def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent]) -> list[bytes]:
+    def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent | AskTruncation]) -> list[bytes]:
         """Return the answer to each question as a line."""
         lines = [wire.write(question) for question in questions]
         answers = self._process.ask(lines)
@@ -105,6 +106,14 @@ class BrokerOracle(LineOracle):
         return [[wire.BROKER_ANSWERS.read(next(lines)) for _ in walk] for walk in walks]
 
 
+class FollowerOracle(LineOracle):
+    """kafka.server.ReplicaFetcherThread. Use `open_follower_oracle`, which ends the process."""
+
+    def truncations(self, questions: Sequence[AskTruncation]) -> list[Truncated]:
+        """Ask how far a follower truncates, with two new logs for each question."""
+        return [wire.TRUNCATED.read(line) for line in self.ask(questions)]
+
+
 @contextmanager
 def open_oracle(class_path: ClassPath, mode: Mode = "kept", record: Pairs | None = None) -> Iterator[ControllerOracle]:
     """Start the controller's process, which ends with the block. record: receives every question with its answer."""
@@ -115,12 +124,25 @@ def open_oracle(class_path: ClassPath, mode: Mode = "kept", record: Pairs | None
 @contextmanager
 def open_broker_oracle(class_path: ClassPath, record: Pairs | None = None) -> Iterator[BrokerOracle]:
     """Start a broker's process, which ends with the block. record: receives every question with its answer."""
+    with _started_broker(class_path) as process:
+        yield BrokerOracle(process, record)
+
+
+@contextmanager
+def open_follower_oracle(class_path: ClassPath, record: Pairs | None = None) -> Iterator[FollowerOracle]:
+    """Start a process for a follower and its leader, which ends with the block."""
+    with _started_broker(class_path) as process:
+        yield FollowerOracle(process, record)
+
+
+@contextmanager
+def _started_broker(class_path: ClassPath) -> Iterator[LineProcess]:
     place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with (
         tempfile.TemporaryDirectory(prefix="elrcheck-broker-", dir=place) as folder,
         _started(BROKER, class_path, folder) as process,
     ):
-        yield BrokerOracle(process, record)
+        yield process
 
 
 def _started(program: tuple[str, str], class_path: ClassPath, *arguments: str) -> LineProcess:

@@ -12,6 +12,7 @@ import msgspec
 
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
+from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, Tagged
 
 T = TypeVar("T")
@@ -74,3 +75,5 @@ BUILDER_ANSWERS: Lines[BuilderAnswer] = Lines(BuilderAnswer)
 INDEX_ANSWERS: Lines[IndexAnswer] = Lines(IndexAnswer)
 STEP_ANSWERS: Lines[StepAnswer] = Lines(StepAnswer)
 BROKER_ANSWERS: Lines[BrokerAnswer] = Lines(BrokerAnswer)
+TRUNCATIONS: Lines[AskTruncation] = Lines(AskTruncation)
+TRUNCATED: Lines[Truncated] = Lines(Truncated)

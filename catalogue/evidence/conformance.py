@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from elrcheck.base.kept.named_digests import statements
 from elrcheck.base.roundtrip import Record, from_text
@@ -23,8 +23,8 @@ SCHEMA: Literal["elrcheck.conformance/2"] = "elrcheck.conformance/2"
 MOST_NAMED = 4
 """Changes that a line names; it counts the others."""
 Level: TypeAlias = Literal["builder", "controller"]
-Side: TypeAlias = Literal["controller", "broker"]
-SIDES: tuple[Side, ...] = ("controller", "broker")
+Side: TypeAlias = Literal["controller", "broker", "follower"]
+SIDES: tuple[Side, ...] = get_args(Side)
 
 
 class ExplainedClass(Record, frozen=True):
@@ -40,7 +40,7 @@ class Compared(Record, frozen=True):
 
     asked, level, seed: the options with which `--refresh` repeats the run. rules: digest of the compared rules, which
     the file lists; knobs: the values that those rules read. side: whether the controller's classes were compared, or
-    kafka.cluster.Partition of a broker.
+    kafka.cluster.Partition of a broker, or ReplicaFetcherThread of a follower.
     """
 
     kafka: str

@@ -33,9 +33,9 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
         compared_rules,
         record_comparison,
         reject_unrecordable,
-        side_of,
     )
     from elrcheck.kafka.conformance.recorded.conform_refresh import FIXED, refresh
+    from elrcheck.kafka.conformance.sides import side_of
 
     if request.refresh:
         reject_given((*FIXED, "stop_at_first"), "a comparison of its own, not --refresh")
@@ -65,12 +65,12 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
 
 
 def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
-    """Compare with the classes of the controller, or of a broker at level `broker`."""
+    """Compare with the classes of the controller, or of the broker that the level says."""
     from elrcheck.kafka.conformance.conform import run_conform
-    from elrcheck.kafka.conformance.kafka_source import open_broker, open_kafka, teams_of
+    from elrcheck.kafka.conformance.kafka_source import teams_of
+    from elrcheck.kafka.conformance.sides import SIDES, side_of
 
-    opener = open_broker if request.level == "broker" else open_kafka
-    return run_conform(request, teams_of(request, progress), opener, progress)
+    return run_conform(request, teams_of(request, progress), SIDES[side_of(request)].open, progress)
 
 
 @verb(requests="kafka_requests", formats=MEASURED_CASES, of_kafka=True)

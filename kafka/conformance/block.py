@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.controller_part import CONTROLLER, Walk
 from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.kafka.conformance.follower_part import FOLLOWER, follower_spaces
 from elrcheck.kafka.conformance.indexes.index_part import INDEXES
 from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
 from elrcheck.kafka.conformance.isr_order import ORDER, permuted
@@ -25,6 +26,7 @@ from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement, Kafka
 from elrcheck.kafka.conformance.question_space import Space, shuffled
 from elrcheck.kafka.conformance.random_cases import random_builder_question, random_single, random_walk
 from elrcheck.kafka.controller_steps import Setup, Step, SwitchElr
+from elrcheck.kafka.follower_questions import AskTruncation
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
@@ -37,6 +39,7 @@ Kind: TypeAlias = Literal[
     "ISR order",
     "index walks",
     "broker walks",
+    "truncations",
 ]
 PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "builder space": BUILDER,
@@ -47,7 +50,14 @@ PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "ISR order": ORDER,
     "index walks": INDEXES,
     "broker walks": BROKER,
+    "truncations": FOLLOWER,
 }
+SPACES: dict[Kind, Callable[[], tuple[Space[Any], ...]]] = {
+    "builder space": builder_spaces,
+    "event space": event_spaces,
+    "truncations": follower_spaces,
+}
+"""Kinds whose questions are finite sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,7 @@ def ask_block(config: Config, seed: int, block: Block, oracles: Sequence[Oracle]
 
 def spaces_of(kind: Kind) -> tuple[Space[Any], ...]:
     """Return the finite sets of questions of a kind, none if its questions are random."""
-    return builder_spaces() if kind == "builder space" else event_spaces() if kind == "event space" else ()
+    return SPACES[kind]() if kind in SPACES else ()
 
 
 def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
@@ -144,7 +154,7 @@ def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
         space = spaces[block.space]
         points = (space.at(point) for point in shuffled(space.size, seed, block.start, block.stop))
         possible = (point for point in points if point is not None and askable(config.elr_enabled, point))
-        return possible if block.part is BUILDER else map(_walk_of, possible)
+        return map(_walk_of, possible) if block.part is CONTROLLER else possible
     # The events are those compared with the model, each with the ISR in both orders.
     kind = "random events" if block.kind == "ISR order" else block.kind
     choices = (random.Random(f"{seed}/{kind}/{number}") for number in range(block.start, block.stop))
@@ -170,8 +180,11 @@ def holds_elr(partition: KafkaPartition | None) -> bool:
 
 
 def askable(elr: bool, question: Any) -> bool:
-    """Return whether a release can answer. elr: it has the feature; question: to the builder, or setup and event."""
-    if elr:
+    """Return whether a release can answer.
+
+    elr: it has the feature; question: to the builder or a follower, or setup and event.
+    """
+    if elr or isinstance(question, AskTruncation):
         return True
     if isinstance(question, BuilderQuestion):
         return not question.elr and not holds_elr(question.partition)

@@ -1,7 +1,8 @@
 """`elrcheck conform`: the rules of the model compared with Kafka's own classes.
 
-The versions of Kafka that one variant models are a team: the model answers once for all of them. Versions of a broker
-are compared one after the other. At the end every group of differences is shrunk against its version.
+The versions of Kafka that one variant models are a team: the model answers once for all of them. Versions of a broker,
+leader or follower, are compared one after the other. At the end every group of differences is shrunk against its
+version.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.kafka.conformance.block import PARTS, Group, VersionResult, spaces_of
-from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS
 from elrcheck.kafka.conformance.comparison import Opener, Team, VersionRun, compare_team, opened
 from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.plan import plan
-from elrcheck.kafka.conformance.projections import BROKER_PROJECTIONS, PROJECTIONS
+from elrcheck.kafka.conformance.sides import SIDES, side_of
 from elrcheck.results.conform_report import (
     ComparedSpace,
     ConformReport,
@@ -38,16 +38,16 @@ def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, 
     """Compare every team; after an interrupt or at the time limit the report has the results so far."""
     started = time.monotonic()
     deadline = None if request.seconds is None else started + request.seconds
-    of_broker = request.level == "broker"
-    if of_broker:
+    side = SIDES[side_of(request)]
+    if side.apart is not None:
         teams = [replace(team, sources=(source,)) for team in teams for source in team.sources]
-    workers = 1 if of_broker else useful_workers(request.workers, request.comparisons)
+    workers = 1 if side.apart is not None else useful_workers(request.workers, request.comparisons)
     versions: list[VersionReport] = []
     disagreements: list[DisagreementReport] = []
     stopped: str | None = None
     with Interrupts() as stop:
         for number, team in enumerate(teams, 1):
-            who = BROKER.kafka if of_broker else team.variant
+            who = side.apart or team.variant
             names = ", ".join(source.removeprefix("home:") for source in team.sources)
             progress.stage(f"[{number}/{len(teams)}] {who} with {names}")
             until = None
@@ -66,8 +66,8 @@ def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, 
                     disagreements += group_reports(version.result, team.variant, command)
             if run.stopped_by == "interrupted":
                 break
-    projections = BROKER_PROJECTIONS if of_broker else PROJECTIONS
-    return conform_report(request, versions, disagreements, time.monotonic() - started, workers, projections, stopped)
+    seconds = time.monotonic() - started
+    return conform_report(request, versions, disagreements, seconds, workers, side.projections, stopped)
 
 
 def shrink(result: VersionResult, team: Team, opener: Opener, source: str, stop: Interrupts) -> None:
@@ -142,8 +142,8 @@ def command_of(request: ConformRequest, variant: str, source: str | None) -> str
         words += ["--answers", name]
     if source is not None:
         words += request.source_options(source)
-    if request.level == "broker":
-        words += ["--level", "broker"]
+    if request.level is not None:
+        words += ["--level", request.level]
     words += ["--variant", variant]
     if source is not None:
         words += ["--seed", str(request.seed), "--comparisons", str(request.comparisons)]

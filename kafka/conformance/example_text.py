@@ -10,6 +10,7 @@ import msgspec
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.follower_part import FollowerDisagreement
 from elrcheck.kafka.conformance.indexes.index_part import IndexDisagreement
 from elrcheck.kafka.conformance.kafka_part import Disagreement
 from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement
@@ -35,6 +36,8 @@ def example_of(disagreement: Disagreement, command: str, variant: str) -> Exampl
         return _broker_example(disagreement, command)
     if isinstance(disagreement, IndexDisagreement):
         return _index_example(disagreement, command)
+    if isinstance(disagreement, FollowerDisagreement):
+        return _follower_example(disagreement, command)
     assert isinstance(disagreement, StepDisagreement)
     return ExampleReport(
         setup=setup_lines(disagreement.setup),
@@ -55,6 +58,20 @@ def _broker_example(d: BrokerDisagreement, command: str) -> ExampleReport:
         events=tuple(broker_event_text(event) for event in d.events[1:]),
         before=broker_text(d.before),
         fields=tuple(FieldPair(name, str(getattr(d.kafka, name)), str(getattr(d.model, name))) for name in d.differs),
+        from_new_topic=False,
+        command=command,
+        what_if=None,
+    )
+
+
+def _follower_example(d: FollowerDisagreement, command: str) -> ExampleReport:
+    q = d.question
+    leader = f"the leader of epoch {q.leader_epoch} has records of the epochs {text_of(q.leader)}"
+    return ExampleReport(
+        setup=(leader,),
+        events=(f"the follower truncates after the response to {d.request}",),
+        before=f"the follower has records of the epochs {text_of(q.follower)}",
+        fields=(FieldPair("log end offset", str(d.kafka.log_end), str(d.model.log_end)),),
         from_new_topic=False,
         command=command,
         what_if=None,

@@ -1,7 +1,8 @@
 """A part of Kafka that is compared with the model, and the outcomes of a comparison.
 
-There are five: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part` and `broker.broker_part`. Each
-defines how to ask Kafka, what the model expects, how to compare the two, and which questions are slightly smaller.
+There are six: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part`, `broker.broker_part` and
+`follower_part`. Each defines how to ask Kafka, what the model expects, how to compare the two, and which questions are
+slightly smaller.
 """
 
 from __future__ import annotations

@@ -14,7 +14,15 @@ from elrcheck.catalogue.configured import partition_config, release_numbers
 from elrcheck.catalogue.evidence.conformance import newest_recorded
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, newest_release
-from elrcheck.kafka.kafka_oracle import BrokerOracle, ControllerOracle, Pairs, open_broker_oracle, open_oracle
+from elrcheck.kafka.kafka_oracle import (
+    BrokerOracle,
+    ControllerOracle,
+    FollowerOracle,
+    Pairs,
+    open_broker_oracle,
+    open_follower_oracle,
+    open_oracle,
+)
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
@@ -41,6 +49,11 @@ def open_kafka(source: str, record: Pairs | None = None) -> AbstractContextManag
 def open_broker(source: str, record: Pairs | None = None) -> AbstractContextManager[BrokerOracle]:
     """Open kafka.cluster.Partition of a source, in a Java process that ends with the block."""
     return open_broker_oracle(class_path_of(source, Jars.BROKER), record)
+
+
+def open_follower(source: str, record: Pairs | None = None) -> AbstractContextManager[FollowerOracle]:
+    """Open kafka.server.ReplicaFetcherThread of a source, in a Java process that ends with the block."""
+    return open_follower_oracle(class_path_of(source, Jars.BROKER), record)
 
 
 def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:

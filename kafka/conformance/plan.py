@@ -25,7 +25,7 @@ SHARES: dict[Kind, float] = {
 """The share of each kind in the comparisons of a run."""
 STEPS_OF_A_WALK: dict[Kind, int] = {"walks": 22, "index walks": 40}
 """About how many events a random walk has."""
-COMPARISONS = {"builder space": 4000, "random builder": 3000}
+COMPARISONS = {"builder space": 4000, "random builder": 3000, "truncations": 250}
 _RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
 FEWER = 1000
 """Comparisons in a block: one or two seconds of work."""
@@ -39,10 +39,12 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
     """Return the blocks of a run, those of every kind spread evenly over it; elr: the release has the feature.
 
     A walk of a broker has at least one comparison, and its run ends when it has enough: there are as many blocks as it
-    may need.
+    may need. A follower has no random questions.
     """
     if level == "broker":
         return [Block("broker walks", start, start + BATCH) for start in range(0, comparisons, BATCH)]
+    if level == "follower":
+        return _blocks_of_spaces("truncations", comparisons, elr)
     shares = {
         kind: share
         for kind, share in SHARES.items()

@@ -57,6 +57,14 @@ BROKER_PROJECTIONS = (
     ProjectionReport("requests", "one AlterPartition is in flight at a time", "AlterPartitionManager sees to it"),
 )
 """The same for a broker."""
+FOLLOWER_PROJECTIONS = (
+    ProjectionReport(
+        "one response",
+        "a follower is asked for one truncation, after which it sends another request",
+        "the next request is that of a shorter log, and the questions have every shorter log",
+    ),
+)
+"""The same for a follower."""
 
 
 def text_of(value: object) -> str:

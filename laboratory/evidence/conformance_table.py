@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.evidence.conformance import Compared, Conformance
+from elrcheck.catalogue.evidence.conformance import SIDES, Compared, Conformance
 from elrcheck.laboratory.evidence.page_lines import table
 from elrcheck.model.variants import VARIANTS
 
-COLUMNS = ("Variant", "Kafka", "Controller's answers", "Broker's answers", "Not explained", "Day", "Today's rules")
+COLUMNS = (
+    "Variant",
+    "Kafka",
+    *(f"{side.capitalize()}'s answers" for side in SIDES),
+    "Not explained",
+    "Day",
+    "Today's rules",
+)
 
 
 def conformance_table(record: Conformance) -> str:
@@ -24,8 +31,7 @@ def _rows(record: Conformance) -> Iterator[Sequence[str]]:
             yield (
                 f"`{variant.name}`",
                 ", ".join(dict.fromkeys(entry.kafka for entry in entries)),
-                _answers(entry for entry in entries if entry.side == "controller"),
-                _answers(entry for entry in entries if entry.side == "broker"),
+                *(_answers(entry for entry in entries if entry.side == side) for side in SIDES),
                 f"{sum(entry.unexplained for entry in entries):,}",
                 max(entry.day for entry in entries),
                 "yes" if not stale else f"**stale**: {'; '.join(stale)}" if len(stale) < len(entries) else "**stale**",

@@ -26,6 +26,7 @@ from elrcheck.kafka.broker_steps import (
 )
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.kafka.controller_steps import Setup, StepAnswer
+from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderQuestion
 from support.edits import replaced
 from support.wire_samples import BROKERS, PARTITION, STEPS
@@ -44,6 +45,7 @@ EVENTS: tuple[BrokerEvent, ...] = (
     Granted(1, 2, (1, 0)),
     Refused("INELIGIBLE_REPLICA"),
 )
+TRUNCATION = AskTruncation((1, 1), 4, (1, 2), True)
 BUILDER = (
     BuilderQuestion(PARTITION, (0, 2)),
     BuilderQuestion(PARTITION, (), 2, False, "UNCLEAN", (), (1,), (2,), (3,), (0, 1), "RECOVERING", "4.0-IV1"),
@@ -60,6 +62,7 @@ def test_every_kind_of_question_is_read_as_it_was_written() -> None:
     assert [wire.QUESTIONS.read(wire.write(one)) for one in questions] == questions
     assert {type(event) for event in EVENTS} == set(get_args(BrokerEvent))
     assert [wire.EVENTS.read(wire.write(event)) for event in EVENTS] == list(EVENTS)
+    assert wire.TRUNCATIONS.read(wire.write(TRUNCATION)) == TRUNCATION
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_every_kind_of_question_is_read_as_it_was_written() -> None:
     ],
 )
 def test_a_line_that_is_no_question_is_refused(line: bytes) -> None:
-    for lines in (wire.QUESTIONS, wire.EVENTS):
+    for lines in (wire.QUESTIONS, wire.EVENTS, wire.TRUNCATIONS):
         with pytest.raises(wire.WireError):
             lines.read(line)
 
@@ -88,9 +91,8 @@ def test_the_packaged_files_have_an_answer_of_every_release_that_a_variant_stand
     releases = packaged_releases()
     controller = {one.variant for one in releases if one.answers.level == "controller"}
     assert controller == {"code_3_9", "code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3"}
-    for release in releases:
-        answers = release.answers
-        assert len(answers.broker) > 100 if answers.level == "broker" else len(answers.builder) > 2000
+    least = {"controller": 2000, "broker": 100, "follower": 2000}
+    assert all(len(list(one.cases())) > least[one.answers.level] for one in releases)
 
 
 def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
@@ -101,6 +103,12 @@ def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
     assert (read.kafka, read.level, read.day) == ("4.1.2", "controller", "2026-11-22")
     ((setup, steps, answers),) = read.walks
     assert (setup, steps, answers) == (SETUPS[0], [*STEPS[:1]], [answer])
+
+
+def test_a_file_of_a_follower_holds_its_truncations(tmp_path: Path) -> None:
+    pair = (wire.write(TRUNCATION), msgspec.json.encode(Truncated(1)))
+    write_answers(tmp_path / "a.xz", "4.1.2", "follower", "2026-11-22", [pair])
+    assert read_answers((tmp_path / "a.xz").read_bytes(), "a.xz").truncations == [(TRUNCATION, Truncated(1))]
 
 
 @pytest.mark.parametrize(

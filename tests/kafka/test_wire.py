@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
 from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
+from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from support.places import ROOT
 from support.wire_samples import BROKERS, PARTITION, STEPS
@@ -146,7 +147,9 @@ def test_every_record_has_the_same_fields_in_java() -> None:
         "BuilderAnswer": BuilderAnswer,
     }
     assert {name: controller[name] for name in others} == {name: names_of(kind) for name, kind in others.items()}
-    assert broker["BrokerAnswer"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)
+    for kind in (BrokerAnswer, Proposed, Truncated):
+        assert broker[kind.__name__] == names_of(kind), kind
+    assert broker["Truncation"] == names_of(AskTruncation)
     assert wire.write(Metadata(1, 4, 5, (0, 1), ())) == (
         b'{"type":"Metadata","leader":1,"leader_epoch":4,"partition_epoch":5,"replicas":[0,1],"isr":[]}'
     )

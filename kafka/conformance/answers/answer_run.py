@@ -11,8 +11,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.kafka.answer_file import write_answers
 from elrcheck.kafka.conformance.block import ask_block
 from elrcheck.kafka.conformance.comparison import Team
-from elrcheck.kafka.conformance.kafka_source import open_broker, open_kafka
 from elrcheck.kafka.conformance.plan import plan
+from elrcheck.kafka.conformance.sides import SIDES, side_of
 from elrcheck.kafka.kafka_oracle import Pairs
 
 
@@ -31,14 +31,13 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
     if not pairs:
         raise NothingChecked("no-answers", "no question of this kind can be put to this release")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    write_answers(path, version, "broker" if request.level == "broker" else "controller", day, pairs)
+    write_answers(path, version, side_of(request), day, pairs)
     return len(pairs)
 
 
 def _ask(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
     """Ask the questions of a comparison, except those that compare Kafka with itself; return the version."""
-    opener = open_broker if request.level == "broker" else open_kafka
-    with opener(source, pairs) as oracle:
+    with SIDES[side_of(request)].open(source, pairs) as oracle:
         for block in plan(request.comparisons, request.level, team.config.elr_enabled):
             if not block.part.itself:
                 ask_block(team.config, request.seed, block, [oracle])

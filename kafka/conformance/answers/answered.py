@@ -18,6 +18,7 @@ from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
 from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.controller_part import CONTROLLER
+from elrcheck.kafka.conformance.follower_part import FOLLOWER
 from elrcheck.kafka.conformance.kafka_part import KafkaPart, Outcome
 from elrcheck.kafka.conformance.kafka_source import config_of, variant_of
 from elrcheck.model.config import Config
@@ -56,6 +57,8 @@ class AnsweredRelease:
             yield AnsweredCase(CONTROLLER, (setup, tuple(steps)), step_answers)
         for events, event_answers in self.answers.broker:
             yield AnsweredCase(BROKER, tuple(events), event_answers)
+        for truncation, log_end in self.answers.truncations:
+            yield AnsweredCase(FOLLOWER, truncation, log_end)
 
 
 def releases_of(request: ConformRequest) -> list[AnsweredRelease]:

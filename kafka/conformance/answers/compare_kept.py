@@ -13,7 +13,7 @@ from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.kafka.conformance.answers.answered import AnsweredRelease, releases_of
 from elrcheck.kafka.conformance.block import VersionResult
 from elrcheck.kafka.conformance.conform import command_of, conform_report, group_reports, version_report
-from elrcheck.kafka.conformance.projections import BROKER_PROJECTIONS, PROJECTIONS
+from elrcheck.kafka.conformance.sides import SIDES
 from elrcheck.results.conform_report import ConformReport, DisagreementReport
 
 OFTEN = 200
@@ -51,8 +51,8 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
     groups: list[DisagreementReport] = []
     for release, result in results:
         groups += group_reports(result, release.variant, command_of(request, release.variant, None))
-    with_broker = BROKER_PROJECTIONS if any(release.answers.broker for release, _ in results) else ()
-    return conform_report(request, versions, groups, seconds, 1, (*PROJECTIONS, *with_broker), stopped)
+    projections = (one for release, _ in results for one in SIDES[release.answers.level].projections)
+    return conform_report(request, versions, groups, seconds, 1, projections, stopped)
 
 
 def _so_far(results: list[VersionResult], seconds: float) -> ComparisonsDone:

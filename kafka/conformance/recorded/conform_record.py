@@ -12,15 +12,8 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
 from elrcheck.catalogue.evidence.compared_rules import Rules, knobs_read, rules_below
 from elrcheck.catalogue.evidence.conformance import Compared, Conformance, ExplainedClass, Side
-from elrcheck.kafka.conformance import model_side
-from elrcheck.kafka.conformance.broker import broker_model
+from elrcheck.kafka.conformance.sides import SIDES, level_of, side_of
 from elrcheck.results.conform_report import ConformReport
-
-ANSWERS = {
-    "controller": (model_side.situation_of, model_side.built, model_side.decide_step),
-    "broker": (broker_model.begin, broker_model.decide),
-}
-"""For each side the functions that compute the model's answers."""
 
 
 def reject_unrecordable(request: ConformRequest) -> None:
@@ -41,14 +34,9 @@ def reject_unrecordable(request: ConformRequest) -> None:
         read_record(request.record)
 
 
-def side_of(request: ConformRequest) -> Side:
-    """Return the side of Kafka that a request compares."""
-    return "broker" if request.level == "broker" else "controller"
-
-
 def compared_rules(side: Side) -> Rules:
     """Return the present rules that a comparison of this side uses: call it before the comparison."""
-    return rules_below(ANSWERS[side])
+    return rules_below(SIDES[side].rules)
 
 
 def record_comparison(report: ConformReport, request: ConformRequest, rules: Rules, path: Path) -> None:
@@ -77,7 +65,7 @@ def record_comparison(report: ConformReport, request: ConformRequest, rules: Rul
             rules=rules.digest,
             knobs=knobs_read(rules, version.variant),
             side=side_of(request),
-            level=None if request.level == "broker" else request.level,
+            level=level_of(request),
         )
         for version in report.versions
     ]

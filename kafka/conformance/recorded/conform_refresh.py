@@ -19,7 +19,8 @@ from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.evidence.conformance import NAME, Compared
 from elrcheck.kafka.conformance.conform import conform_report
-from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, read_record, record_comparison, side_of
+from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, read_record, record_comparison
+from elrcheck.kafka.conformance.sides import side_of
 from elrcheck.results.conform_report import ConformReport
 
 Run = Callable[[ConformRequest, Progress], ConformReport]
@@ -81,14 +82,15 @@ def _lots(stale: Sequence[Compared]) -> list[ConformRequest]:
     lots = []
     for _, alike in groupby(sorted(stale, key=options), key=options):
         entries = list(alike)
-        level: ConformLevel | None = "broker" if entries[0].side == "broker" else entries[0].level
+        first = entries[0]
+        level: ConformLevel | None = first.level if first.side == "controller" else first.side
         lots.append(
             ConformRequest(
                 kafka=tuple(entry.kafka for entry in entries),
-                variant=entries[0].variant,
+                variant=first.variant,
                 level=level,
-                comparisons=entries[0].asked,
-                seed=entries[0].seed,
+                comparisons=first.asked,
+                seed=first.seed,
             )
         )
     return lots

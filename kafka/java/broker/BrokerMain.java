@@ -15,12 +15,10 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Properties;
-import org.apache.kafka.common.errors.ApiException;
-import org.apache.kafka.common.protocol.Errors;
 
 /**
- * Drives kafka.cluster.Partition: a line is an Event in JSON, answered by a BrokerAnswer; f is a flush. A line
- * that cannot be understood ends the process.
+ * Drives kafka.cluster.Partition and ReplicaFetcherThread: a line is a Question in JSON, answered by a record; f is a
+ * flush. A line that cannot be understood ends the process.
  */
 public final class BrokerMain {
     private static final int PROTOCOL = 3;
@@ -45,7 +43,7 @@ public final class BrokerMain {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII), 1 << 16);
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         System.setOut(System.err);
-        Replica replica = new Replica(new File(arguments[0]));
+        Brokers brokers = new Brokers(new File(arguments[0]));
         StringBuilder text = new StringBuilder("elrcheck " + PROTOCOL + ' ' + version() + '\n');
         send(text, out);
         for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -55,8 +53,8 @@ public final class BrokerMain {
                 continue;
             }
             try {
-                String outcome = outcome(replica, MAPPER.readValue(line, Event.class));
-                text.append(MAPPER.writeValueAsString(replica.answer(outcome)));
+                Question question = MAPPER.readValue(line, Question.class);
+                text.append(MAPPER.writeValueAsString(question.answer(brokers)));
             } catch (RuntimeException | IOException broken) {
                 send(text, out);
                 System.err.println("cannot do: " + line);
@@ -67,14 +65,6 @@ public final class BrokerMain {
             if (text.length() > 1 << 16) send(text, out);
         }
         send(text, out);
-    }
-
-    private static String outcome(Replica replica, Event event) {
-        try {
-            return event.on(replica);
-        } catch (ApiException error) {
-            return Errors.forException(error).name();
-        }
     }
 
     private static String version() throws IOException {

@@ -2,12 +2,11 @@ package org.elrcheck.broker;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonSubTypes.Type;
-import com.fasterxml.jackson.annotation.JsonTypeInfo;
-
 import java.util.List;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.protocol.Errors;
 
 /** What happens to one broker: kafka/broker_steps.py has the same types, and says what each means. */
-@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "type")
 @JsonSubTypes({
     @Type(name = "Beginning", value = Event.Beginning.class),
     @Type(name = "Registered", value = Event.Registered.class),
@@ -19,12 +18,25 @@ import java.util.List;
     @Type(name = "Granted", value = Event.Granted.class),
     @Type(name = "Refused", value = Event.Refused.class),
 })
-interface Event {
+interface Event extends Question {
     String OK = "ok";
     String NOTHING_IN_FLIGHT = "nothing-in-flight";
 
     /** "ok", or what was read; an ApiException is the error that a client would get. */
     String on(Replica replica);
+
+    @Override
+    default Object answer(Brokers brokers) {
+        return brokers.replica.answer(outcome(brokers.replica));
+    }
+
+    private String outcome(Replica replica) {
+        try {
+            return on(replica);
+        } catch (ApiException error) {
+            return Errors.forException(error).name();
+        }
+    }
 
     record Beginning(int id, long epoch, int minIsr, long lag) implements Event {
         public String on(Replica replica) {
