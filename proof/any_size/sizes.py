@@ -31,21 +31,23 @@ class Sizes:
     """The numbers of a configuration as terms.
 
     arbitrary: field -> variable: the sizes of sorts, limits of numbers and sequences, and the fields that the model's
-    `Induction` names. least: field -> least value, which `axioms` state.
+    `Induction` names. A limit that the configuration sets to 0 stays 0: it leaves out what is limited, and the actions
+    that need it. least: field -> least value, which `axioms` state.
     """
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.config = config
         types = [model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params)]
         inside = [part for ty in types for part, _, _ in types_inside(ty)]
-        fields = {name: 0 for part in inside if isinstance(name := part.hi, str) and not self._computed(name)}
+        fields = {name: 0 for part in inside if isinstance(name := part.hi, str) and self._is_limit(name)}
         fields |= dict.fromkeys(model.sizes, 1) | dict(model.induction.arbitrary)
         self.arbitrary = {name: z3.Int(f"config.{name}") for name in sorted(fields)}
         self.least = fields
         self.axioms = [self.arbitrary[name] >= least for name, least in sorted(fields.items())]
 
-    def _computed(self, name: str) -> bool:
-        return isinstance(getattr(type(self.config), name, None), property)
+    def _is_limit(self, name: str) -> bool:
+        computed = isinstance(getattr(type(self.config), name, None), property)
+        return not computed and int(getattr(self.config, name)) > 0
 
     def depends(self, name: str) -> bool:
         """Return whether a field or property of the configuration is computed from arbitrary numbers."""

@@ -260,14 +260,14 @@ def test_lemmas_and_each_guard_are_possible_for_few_and_for_many(name: str, size
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("brokers", [3, 60])
-def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model, brokers: int) -> None:
+def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model) -> None:
+    """For three brokers; `test_many_brokers` takes each step with sixty, which Z3 does not decide."""
     system = Unbounded(model, CONFIG)
     count = system.evaluator.sizes.arbitrary["broker_count"]
     for choice in every_choice(system):
         step = UnboundedStep(system, choice)
         if step.possible:
-            ask = questions(system, [*step.premises, count == brokers], [*system.lemmas])
+            ask = questions(system, [*step.premises, count == 3], [*system.lemmas])
             assert not ask.prove(z3.BoolVal(False), 2.0).proved, choice.action.name
 
 
@@ -277,6 +277,12 @@ def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model, brokers: 
 @pytest.fixture(scope="module")
 def system(model: Model) -> Unbounded:
     return Unbounded(model, CONFIG)
+
+
+def test_a_limit_of_zero_leaves_out_the_action_that_needs_it(system: Unbounded) -> None:
+    assert sorted(system.evaluator.sizes.arbitrary) == ["broker_count", "log_slots", "min_isr"]
+    fn = next(fn for fn in system.model.actions if fn.name == "ChangeUncleanElection")
+    assert not any(UnboundedStep(system, choice).possible for choice in choices(fn))
 
 
 CELLS = [
