@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.common_options import KINDS, ModelSource
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
-from elrcheck.base.typed.configuration import KAFKA_NAMES
+from elrcheck.base.typed.configuration import KAFKA_NAMES, SIZES_HELP
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
 from elrcheck.catalogue.file_entries import file_entries
 from elrcheck.catalogue.glossary import term, term_entries
@@ -119,6 +119,8 @@ def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | N
 
 def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
     """Return a close name, or else the entries whose text has the word, or else the command that lists all."""
+    if name == "replication.factor":
+        return SIZES_HELP
     words = [word for members in members_of.values() for entry in members for word in _names(entry)]
     near = suggest(name, words)
     if near is not None:

@@ -80,7 +80,7 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
         id=scenario.id,
         title=scenario.title,
         source=scenario.source,
-        about=scenario.about,
+        about=" ".join(scenario.about.split()),
         runs=tuple(runs),
         pending=scenario.pending or None,
     )

@@ -23,7 +23,7 @@ def scenario_blocks(report: ScenarioReport, detail: int = 0) -> Iterator[Block]:
     yield Line(f"source  {report.source}")
     if report.about and detail >= 0:
         yield Line()
-        for line in report.about.splitlines():
+        for line in textwrap.wrap(report.about, WIDTH):
             yield Line(line)
     yield Line()
     if detail >= 0:

@@ -53,6 +53,7 @@ TABLE = [
     wrong("mutate --hazard F-999", 2, "unknown-hazard", "help"),
     wrong("mutate --action Regster", 2, "Regster", "did you mean `Register`"),
     wrong("show strict_hvm", 2, "strict_hvm", "did you mean `strict_hwm`"),
+    wrong("show replication.factor", 2, "there is no `replication.factor`", "set `broker_count`"),
     wrong("show P-1 --kind colours", 2, "usage-bad-value", "'variants'"),
     wrong("config chekc", 2, "chekc", "did you mean `check`"),
     wrong("trace shwo cut.json", 2, "shwo", "show"),

@@ -235,7 +235,7 @@ def test_list_and_show() -> None:
     done = elrcheck("show", "E-1")
     assert done.returncode == 0, done.stderr
     assert "T0: 0 is fenced" in done.stdout and "OK  E-1: 7 of 7 runs as expected" in done.stdout
-    assert done.stdout == elrcheck("show", "e-1", "--kind", "scenarios").stdout
+    assert done.stdout == elrcheck("show", "e-1", "--kind", "scenarios").stdout and "\\n" not in done.stdout
 
 
 def test_show_as_json_follows_its_schema(tmp_path: Path) -> None:
