@@ -30,16 +30,12 @@ SILENCE = 120.0  # seconds without any output while answers are missing
 EXIT_PATIENCE = 5.0
 TAIL = 12
 CHUNK = 1 << 16
-# The first of Java's compilers alone takes half the time for 300,000 answers. Heaps are small, because a
-# comparison with all releases starts a process for each.
-JVM_OPTIONS = (
-    "-Xmx512m",
-    "-Xmn96m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:-UsePerfData",  # a file in /tmp that a JVM leaves when it is killed
-    "-Duser.language=en",
-)
+BRIEF = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""For a Java program of seconds: its optimizing compiler and collector threads take more time than they save."""
+SERVED = (*BRIEF, "-XX:-UsePerfData", "-Duser.language=en")
+"""For a program that may be killed, which leaves a file of performance data in /tmp."""
+# Heaps are small, because a comparison with all releases starts a process for each.
+JVM_OPTIONS = ("-Xmx512m", "-Xmn96m", *SERVED)
 
 
 class LineProcess(ClosedAtEnd):
@@ -89,6 +85,13 @@ class LineProcess(ClosedAtEnd):
         """Return the first line, which the process writes unasked."""
         return self._lines(1, patience)[0].decode("ascii", "replace")
 
+    def kafka_version(self, protocol: str, patience: float = START_PATIENCE) -> str:
+        """Return the version of Kafka in the greeting of a driver; raise EnvironmentFault for another protocol."""
+        name, spoken, version = self.greeting(patience).split(" ")
+        if (name, spoken) != ("elrcheck", protocol):
+            raise EnvironmentFault("kafka-driver", f"unexpected greeting: {name} {spoken}")
+        return version
+
     def ask(self, questions: Sequence[bytes]) -> list[bytes]:
         """Write the lines and return as many answers."""
         if not questions:
@@ -98,13 +101,13 @@ class LineProcess(ClosedAtEnd):
         answers = self._lines(len(questions) + 1, self._silence)
         writer.join()
         if answers.pop() != FLUSH:
-            raise self._crash("its answers are not those to the questions")
+            raise self._crash("it sent fewer answers than questions")
         return answers
 
     def _write(self, questions: Sequence[bytes]) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        with contextlib.suppress(OSError, ValueError):  # it ended; the missing answers will tell
+        with contextlib.suppress(OSError, ValueError):  # it ended: `_lines` misses the answers
             for start in range(0, len(questions), 1000):
                 _write_all(pipe, b"\n".join(questions[start : start + 1000]) + b"\n")
             _write_all(pipe, FLUSH + b"\n")

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.java import Java, find_java
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.store import FileStore
 from elrcheck.base.package_files import files_of
+from elrcheck.base.system.java import Java, find_java
+from elrcheck.base.system.run_program import run_program
 from elrcheck.kafka.jars import ClassPath
 
 OLDEST = 17
@@ -114,21 +115,12 @@ def run_javac(jdk: Jdk, class_path: ClassPath, draft: Path, sources: Sequence[Pa
 def run_compiler(command: Sequence[str], draft: Path) -> str | None:
     """Run a compiler; return None if it succeeds, else the first lines of its output, with paths below the draft."""
     try:
-        process = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=COMPILER_PATIENCE,
-            check=False,
-        )
+        end = run_program(command, COMPILER_PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise EnvironmentFault("kafka-driver", f"{command[0]} did not finish: {fault}", help=JDK) from fault
-    if process.returncode == 0:
+    if end.exit_code == 0:
         return None
-    return "\n".join(process.stdout.replace(f"{draft}{os.sep}", "").splitlines()[:ERROR_LINES])
+    return "\n".join(end.output.replace(f"{draft}{os.sep}", "").splitlines()[:ERROR_LINES])
 
 
 def jar_bytes(classes: Path) -> bytes:

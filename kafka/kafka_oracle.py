@@ -46,9 +46,7 @@ class LineOracle:
 
     def __init__(self, process: LineProcess, record: Pairs | None = None) -> None:
         self._process, self._record = process, record
-        name, protocol, self.version = process.greeting().split(" ")
-        if (name, protocol) != ("elrcheck", PROTOCOL):
-            raise wire.WireError(f"unexpected greeting: {name} {protocol}")
+        self.version = process.kafka_version(PROTOCOL)
 
     def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent | AskTruncation]) -> list[bytes]:
         """Return the answer to each question as a line."""
@@ -68,28 +66,30 @@ class ControllerOracle(LineOracle):
 
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         """Ask the controller's managers; a walk has as many answers as steps."""
-        lines = iter(self.ask([question for setup, steps in walks for question in (wire.Load(setup), *steps)]))
-        answers = []
-        for setup, steps in walks:
-            loaded = next(lines)
-            if loaded != READY:
-                raise ValueError(f"{loaded.decode('ascii')}: {setup}")
-            answers.append([wire.STEP_ANSWERS.read(next(lines)) for _ in steps])
-        return answers
+        return [[wire.STEP_ANSWERS.read(line) for line in lines] for lines in self._walked(walks)]
 
     def index_walks(self, walks: Sequence[Walk]) -> list[list[tuple[StepAnswer, IndexAnswer]]]:
         """Ask for walks, with the controller's indexes after each step."""
-        questions: list[wire.ControllerLine] = []
-        for setup, steps in walks:
-            questions.append(wire.Load(setup))
-            for step in steps:
-                questions += (step, wire.AskIndexes())
-        lines = iter(self.ask(questions))
+        both: list[tuple[Setup, list[wire.ControllerLine]]] = [
+            (setup, [question for step in steps for question in (step, wire.AskIndexes())]) for setup, steps in walks
+        ]
+        return [
+            [
+                (wire.STEP_ANSWERS.read(step), wire.INDEX_ANSWERS.read(indexes))
+                for step, indexes in zip(lines[::2], lines[1::2], strict=True)
+            ]
+            for lines in self._walked(both)
+        ]
+
+    def _walked(self, walks: Sequence[tuple[Setup, Sequence[wire.ControllerLine]]]) -> list[list[bytes]]:
+        """Load each setup and ask the questions after it; raise ValueError for a setup that Kafka refuses."""
+        lines = iter(self.ask([question for setup, questions in walks for question in (wire.Load(setup), *questions)]))
         answers = []
-        for setup, steps in walks:
-            if (loaded := next(lines)) != READY:
+        for setup, questions in walks:
+            loaded = next(lines)
+            if loaded != READY:
                 raise ValueError(f"{loaded.decode('ascii')}: {setup}")
-            answers.append([(wire.STEP_ANSWERS.read(next(lines)), wire.INDEX_ANSWERS.read(next(lines))) for _ in steps])
+            answers.append([next(lines) for _ in questions])
         return answers
 
     def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.system.run_program import run_program
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 PATIENCE = 900.0  # seconds for Maven to fetch everything
@@ -25,7 +26,7 @@ NO_NETWORK = re.compile(
 )
 NOT_FOUND = re.compile(
     r"Could not find artifact org\.apache\.kafka:"
-    r"|org\.apache\.kafka:\S+ was not found in"  # as it was the last time
+    r"|org\.apache\.kafka:\S+ was not found in"  # Maven has cached an earlier failure
 )
 NOISE = re.compile(r"\x1b\[[0-9;]*m|\[ERROR\]")
 ADVICE = re.compile(r"To see the full stack trace|Re-run Maven|For more information about|\[Help \d\] http")
@@ -83,6 +84,15 @@ def needed_jars(dependencies: Iterable[Dependency], environ: Mapping[str, str]) 
     return tuple(Path(entry) for entry in text.split(os.pathsep) if entry)
 
 
+def fetched_jars(what: str, dependencies: Iterable[Dependency], environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return what `needed_jars` does; raise EnvironmentFault if Maven fails. what: the artifacts in words."""
+    try:
+        return needed_jars(dependencies, environ)
+    except MavenFailed as failed:
+        message = f"Maven did not fetch {what}"
+        raise EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help="check the network") from failed
+
+
 def artifact_bytes(coordinates: str, environ: Mapping[str, str]) -> bytes:
     """Return one artifact, named group:artifact:version:type:classifier, without its dependencies."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
@@ -100,26 +110,16 @@ def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None
     if maven is None:
         raise EnvironmentFault("maven-missing", "no mvn on PATH", help=INSTALL_MAVEN)
     try:
-        process = subprocess.run(
-            [maven, "--batch-mode", "--quiet", "-Dstyle.color=never", *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=PATIENCE,
-            env=dict(environ),
-            cwd=folder,
-            check=False,
-        )
+        command = [maven, "--batch-mode", "--quiet", "-Dstyle.color=never", *words]
+        end = run_program(command, PATIENCE, environ, folder)
     except subprocess.TimeoutExpired as fault:
         message = f"Maven did not finish within {PATIENCE:.0f} s"
         raise EnvironmentFault("kafka-jars", message, help="check the network") from fault
     except OSError as fault:
         message = f"{maven} does not run: {fault}"
         raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN) from fault
-    if process.returncode != 0:
-        raise MavenFailed(process.stdout)
+    if end.exit_code != 0:
+        raise MavenFailed(end.output)
 
 
 def _pom(dependencies: Iterable[Dependency]) -> str:

@@ -20,17 +20,17 @@ from elrcheck.base.kept.store import FileStore
 from elrcheck.catalogue.finding_file import Edit
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import CLASSES, Jdk, find_jdk, jar_bytes, run_compiler, run_javac, write_sources
-from elrcheck.kafka.maven import Dependency, MavenFailed, artifact_bytes, needed_jars
+from elrcheck.kafka.maven import Dependency, MavenFailed, artifact_bytes, fetched_jars
 
-MADE_FOR = "the page of the finding says for which releases the patch was made"
-ARTIFACTS = (
-    ("kafka/", "kafka_2.13"),
-    ("unit/kafka/", "kafka_2.13"),
-    ("org/apache/kafka/storage/", "kafka-storage"),
-    ("org/apache/kafka/raft/", "kafka-raft"),
-    ("org/apache/kafka/", "kafka-metadata"),
+FITTING_RELEASES = "the page of the finding names the releases that the patch fits"
+SOURCES = (
+    ("unit/kafka/", "kafka_2.13", "core/src/test/scala/"),
+    ("kafka/", "kafka_2.13", "core/src/main/scala/"),
+    ("org/apache/kafka/storage/", "kafka-storage", "storage/src/{set}/java/"),
+    ("org/apache/kafka/raft/", "kafka-raft", "raft/src/{set}/java/"),
+    ("org/apache/kafka/", "kafka-metadata", "metadata/src/{set}/java/"),
 )
-"""Start of a path -> the artifact that has its source; the first match counts."""
+"""Start of a path in a jar of sources, the artifact of the jar, its folder in Kafka's repository; the first counts."""
 LIBRARY = re.compile(r"scala-library-(2\.13\.\d+)\.jar")
 
 
@@ -71,7 +71,7 @@ def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, st
             sources[edit.path] = edit.changed(source)
         except ValueError as fault:
             message = f"an edit does not fit Kafka {version}: {fault}"
-            raise UsageFault("patch-edit", message, help=MADE_FOR) from fault
+            raise UsageFault("patch-edit", message, help=FITTING_RELEASES) from fault
     return sources
 
 
@@ -88,7 +88,12 @@ def source_of(path: str, version: str, environ: Mapping[str, str], classifier: s
 
 def artifact_of(path: str) -> str:
     """Return the artifact that has a source file."""
-    return next(name for start, name in ARTIFACTS if path.startswith(start))
+    return source_place(path)[0]
+
+
+def source_place(path: str) -> tuple[str, str]:
+    """Return the artifact that has a source file, and its folder in Kafka's repository."""
+    return next((artifact, folder) for start, artifact, folder in SOURCES if path.startswith(start))
 
 
 def released_jar(artifact: str, version: str, classifier: str, environ: Mapping[str, str]) -> Path:
@@ -130,7 +135,7 @@ def _compile(sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, draft: Path
 def _reject(complaint: str | None, kafka: ClassPath) -> None:
     if complaint is not None:
         message = f"the patch does not compile against Kafka {kafka.version}"
-        raise UsageFault("patch-edit", message, excerpt=complaint, help=MADE_FOR)
+        raise UsageFault("patch-edit", message, excerpt=complaint, help=FITTING_RELEASES)
 
 
 def _scala_compiler(kafka: ClassPath, environ: Mapping[str, str]) -> str:
@@ -138,10 +143,6 @@ def _scala_compiler(kafka: ClassPath, environ: Mapping[str, str]) -> str:
     version = next((library[1] for jar in kafka.jars if (library := LIBRARY.fullmatch(jar.name))), None)
     if version is None:
         message = f"the patch is in Scala, which does not come with Kafka {kafka.version}"
-        raise UsageFault("patch-edit", message, help=MADE_FOR)
-    try:
-        jars = needed_jars([Dependency("org.scala-lang", "scala-compiler", version)], environ)
-    except MavenFailed as failed:
-        message, help = f"Maven did not fetch the Scala compiler {version}", "check the network"
-        raise EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help=help) from failed
-    return os.pathsep.join(map(str, jars))
+        raise UsageFault("patch-edit", message, help=FITTING_RELEASES)
+    compiler = Dependency("org.scala-lang", "scala-compiler", version)
+    return os.pathsep.join(map(str, fetched_jars(f"the Scala compiler {version}", [compiler], environ)))

@@ -14,15 +14,15 @@ All levels have the same plan; only the function differs.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.roundtrip import from_text
+from elrcheck.spark.cancellable_job import run_job
 from elrcheck.spark.tasks import EXCHANGE, REPORT, LevelTasks, ShardReport
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",  # adaptive execution would merge partitions
@@ -31,12 +31,7 @@ SETTINGS = {
     "spark.sql.sources.bucketing.enabled": "false",
 }
 """Session settings that the exchange needs for correctness or speed."""
-POLL = 0.1
 TRIES = 40
-
-
-class Cancelled(Exception):
-    """The job was cancelled; carries the reason."""
 
 
 class LevelExchange:
@@ -69,42 +64,8 @@ class LevelExchange:
         """Run a level; raise Cancelled as soon as `stop` returns a reason."""
         sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
         settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
-        return self._collect(settled.mapInArrow(_stage(tasks, "settle"), REPORT), stop)
-
-    def _collect(self, frame: DataFrame, stop: Callable[[], str | None]) -> list[ShardReport]:
-        """Collect the reports in a thread, so that the job can be cancelled."""
-        from pyspark import InheritableThread
-
-        context = self.session.sparkContext
-        group = f"elrcheck-{id(frame)}"
-        answer: list[Any] = []
-        fault: list[BaseException] = []
-
-        def work() -> None:
-            context.setJobGroup(group, "level", interruptOnCancel=True)
-            try:
-                answer.extend(frame.collect())
-            except BaseException as problem:
-                fault.append(problem)
-
-        thread: threading.Thread = InheritableThread(target=work, daemon=True)
-        thread.start()
-        reason = None
-        try:
-            while thread.is_alive():
-                thread.join(POLL)
-                reason = stop() if thread.is_alive() else None
-                if reason is not None:
-                    break
-        finally:
-            if thread.is_alive():
-                context.cancelJobGroup(group)
-                thread.join()
-        if reason is not None:
-            raise Cancelled(reason)
-        if fault:
-            raise fault[0]
-        return sorted((from_text(row.report, ShardReport) for row in answer), key=lambda report: report.partition)
+        rows = run_job(self.session, "level", settled.mapInArrow(_stage(tasks, "settle"), REPORT).collect, stop)
+        return sorted((from_text(row.report, ShardReport) for row in rows), key=lambda report: report.partition)
 
 
 def _stage(tasks: LevelTasks, name: str) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault, suggest
+from elrcheck.base.system.addresses import Address, address, unreachable
 
 Kind: TypeAlias = Literal["local", "standalone", "yarn", "k8s"]
 
@@ -76,28 +76,20 @@ def check_reachable(master: Master, env: Mapping[str, str], patience: float = PA
         raise EnvironmentFault("spark-unreachable", message, help="set one to the folder with yarn-site.xml")
     if master.kind != "standalone":
         return
-    reasons = []
-    for host, port in master.hosts:
-        try:
-            socket.create_connection((host, port), timeout=patience).close()
-        except OSError as fault:
-            reasons.append(f"{host}:{port}: {fault.strerror or fault}")
-        else:
-            return
-    message = "no Spark master answers: " + "; ".join(reasons)
-    help = "start it (sbin/start-master.sh), or check host, port and firewall, or use --master 'local[*]'"
-    raise EnvironmentFault("spark-unreachable", message, where="--master", help=help)
+    if reasons := unreachable(master.hosts, patience):
+        message = "no Spark master answers: " + "; ".join(reasons)
+        help = "start it (sbin/start-master.sh), or check host, port and firewall, or use --master 'local[*]'"
+        raise EnvironmentFault("spark-unreachable", message, where="--master", help=help)
 
 
-def _address(url: str, text: str) -> tuple[str, int]:
-    """Parse ``HOST:PORT`` or ``[IPv6]:PORT``; Spark requires the port."""
-    match = re.fullmatch(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:/@]+):(?P<port>[0-9]{1,5})", text)
-    port = int(match["port"]) if match else 0
-    if match is None or not 0 < port < 65536:
+def _address(url: str, text: str) -> Address:
+    """Parse an address; Spark requires the port."""
+    place = address(text)
+    if place is None:
         message = f"`{text}` in `{url}` is not HOST:PORT"
         help = "write spark://HOST:PORT; a standalone master listens on port 7077 by default"
         raise UsageFault("spark-master", message, where="--master", help=help)
-    return match["host"].strip("[]"), port
+    return place
 
 
 def _is_loopback(host: str) -> bool:

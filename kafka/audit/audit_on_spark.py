@@ -6,8 +6,6 @@ about the cluster: brokers, topics, features, settings, transactions (`spark_tas
 
 from __future__ import annotations
 
-import itertools
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -37,12 +35,11 @@ from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
+from elrcheck.spark.cancellable_job import Cancelled, run_job
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-POLL = 0.1
-"""Seconds between two looks for an interruption."""
 BUCKETS = 2
 """Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
 many replicas its partition 0 has."""
@@ -100,7 +97,6 @@ class SparkAudit(AuditTasks):
         self.listed = listed
         self.width = max(int(session.sparkContext.defaultParallelism), 1)
         self.records: DataFrame | None = None
-        self._numbers = itertools.count()
 
     def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
         files = self._frame(places)
@@ -146,37 +142,10 @@ class SparkAudit(AuditTasks):
             self.records.unpersist()
 
     def _done(self, job: Callable[[], list[Any]]) -> list[Any]:
-        """Run a job in a thread, so that it can be cancelled."""
-        from pyspark import InheritableThread
-
-        context = self.session.sparkContext
-        group = f"elrcheck-audit-{next(self._numbers)}"
-        answer: list[Any] = []
-        fault: list[BaseException] = []
-
-        def work() -> None:
-            context.setJobGroup(group, "audit", interruptOnCancel=True)
-            try:
-                answer.extend(job())
-            except BaseException as problem:
-                fault.append(problem)
-
-        thread: threading.Thread = InheritableThread(target=work, daemon=True)
-        thread.start()
-        stopped = False
         try:
-            while thread.is_alive() and not stopped:
-                thread.join(POLL)
-                stopped = thread.is_alive() and self.interrupted()
-        finally:
-            if thread.is_alive():
-                context.cancelJobGroup(group)
-                thread.join()
-        if stopped:
-            raise Stopped
-        if fault:
-            raise fault[0]
-        return answer
+            return run_job(self.session, "audit", job, lambda: "interrupted" if self.interrupted() else None)
+        except Cancelled:
+            raise Stopped from None
 
     def _frame(self, places: Sequence[FilePlace]) -> DataFrame:
         """Return a frame of files for the tasks, which open those with a path; Spark reads the others."""

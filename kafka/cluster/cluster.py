@@ -28,20 +28,13 @@ from elrcheck.kafka.cluster.guarded import Guarded
 from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterLayout, ClusterShape
 from elrcheck.kafka.cluster.replica_log import log_end
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.java_process import SERVED, LineProcess
 from elrcheck.kafka.java_program import Jdk, compiled, find_jdk, sources_of
 
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
 STORAGE_TOOL = "kafka.tools.StorageTool"
-NODE_OPTIONS = (
-    "-Xmx256m",
-    "-Xms64m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:-UsePerfData",
-    "-Duser.language=en",
-)
+NODE_OPTIONS = ("-Xmx256m", "-Xms64m", *SERVED)
 START = 240.0
 """Seconds for nodes to start, by default; a busy machine takes one minute for four."""
 STOP = 120.0

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.partition_questions import NO_LEADER
 
 PROTOCOL = "1"
-NO_LEADER = -1
 
 
 class RefusedByKafka(Exception):
@@ -43,10 +42,7 @@ class ClusterClients:
 
     def __init__(self, process: LineProcess, patience: float) -> None:
         """patience: seconds for the process to start."""
-        self._process = process
-        name, protocol, self.version = process.greeting(patience).split(" ")
-        if (name, protocol) != ("elrcheck", PROTOCOL):
-            raise EnvironmentFault("kafka-driver", f"unexpected greeting: {name} {protocol}")
+        self._process, self.version = process, process.kafka_version(PROTOCOL, patience)
 
     def brokers(self) -> frozenset[int]:
         """Return the brokers that are registered and not fenced."""

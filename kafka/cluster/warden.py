@@ -13,9 +13,9 @@ one line::
     {"poll": true}                                               -> {"0": null, "1": 143}
     {"end": true}                                                -> {}        all processes are killed
 
-At the end of its input (also because whoever holds the other end was killed) and at SIGTERM it kills its
-processes, paused or not, and removes the folder. On Linux its processes are killed too if it is killed; the
-folder is then removed by whoever started it or, if that was killed as well, by the next who starts a warden.
+At the end of its input (also because the process at the other end was killed) and at SIGTERM it kills its processes,
+paused or not, and removes the folder. On Linux its processes are killed too if it is killed; the folder is then removed
+by the process that started it or, if that was killed as well, by the next process that starts a warden.
 """
 
 from __future__ import annotations

@@ -6,9 +6,6 @@ Sends only requests that read. The library is imported when needed, and its outp
 from __future__ import annotations
 
 import importlib
-import logging
-import re
-import socket
 import sys
 import time
 from collections import deque
@@ -18,6 +15,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.system.addresses import Address, address, unreachable
+from elrcheck.kafka.library_warnings import captured_warnings
 from elrcheck.kafka.live.client_properties import ClientSettings
 
 ResultT = TypeVar("ResultT")
@@ -36,15 +35,15 @@ class Unanswered(Exception):
     """A broker does not answer this question: it does not know the request, or the user lacks the permission."""
 
 
-def addresses(bootstrap: str) -> list[tuple[str, int]]:
+def addresses(bootstrap: str) -> list[Address]:
     """Return the hosts and ports of HOST:PORT,..; raise UsageFault for anything else."""
     places = []
     for each in bootstrap.split(","):
-        match = re.fullmatch(r"\s*(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\[\]:,/\s]+)):(\d{1,5})\s*", each)
-        if match is None or not 0 < int(match[3]) < 65536:
+        place = address(each)
+        if place is None:
             help = "give HOST:PORT of one or more brokers, such as localhost:9092"
             raise UsageFault("bootstrap-address", f"`{each.strip()}` is not HOST:PORT", help=help)
-        places.append((match[1] or match[2], int(match[3])))
+        places.append(place)
     return places
 
 
@@ -53,8 +52,9 @@ def open_client(bootstrap: str, settings: ClientSettings) -> Iterator[ClusterCli
     """Connect to a cluster; raise EnvironmentFault if that fails."""
     places = addresses(bootstrap)
     library = _library()
-    with _captured_warnings() as warnings:
-        _reach(places)
+    with captured_warnings("kafka", most=3, ignored="not ready; waiting") as warnings:
+        if reasons := unreachable(places, CONNECT):
+            raise EnvironmentFault("cluster-unreachable", "no broker can be reached", excerpt="\n".join(reasons))
         admin = _connected(library, places, settings, warnings)
         try:
             yield ClusterClient(library, admin)
@@ -82,41 +82,7 @@ def _library() -> Any:
     return admin
 
 
-@contextmanager
-def _captured_warnings() -> Iterator[deque[str]]:
-    """Keep the library's warnings, which say why a connection fails, off stderr."""
-    warnings: deque[str] = deque(maxlen=3)
-
-    class Collector(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            text = record.getMessage()
-            if text not in warnings and "not ready; waiting" not in text:
-                warnings.append(text)
-
-    logger = logging.getLogger("kafka")
-    handler, propagated = Collector(logging.WARNING), logger.propagate
-    logger.addHandler(handler)
-    logger.propagate = False
-    try:
-        yield warnings
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = propagated
-
-
-def _reach(places: Sequence[tuple[str, int]]) -> None:
-    """Raise EnvironmentFault, with reasons, unless a server listens at one of the addresses."""
-    reasons = []
-    for host, port in places:
-        try:
-            socket.create_connection((host, port), CONNECT).close()
-            return
-        except OSError as fault:
-            reasons.append(f"{host}:{port}: {fault.strerror or fault}")
-    raise EnvironmentFault("cluster-unreachable", "no broker can be reached", excerpt="\n".join(reasons))
-
-
-def _connected(library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, warnings: deque[str]) -> Any:
+def _connected(library: Any, places: Sequence[Address], settings: ClientSettings, warnings: deque[str]) -> Any:
     servers = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places]
     errors = sys.modules["kafka.errors"]
     try:
@@ -136,7 +102,7 @@ def _connected(library: Any, places: Sequence[tuple[str, int]], settings: Client
 class ClusterClient:
     """The requests of an audit to a cluster, repeated while brokers are not ready.
 
-    Every method may raise NotSeen, or EnvironmentFault.
+    Every method may raise Unanswered, or EnvironmentFault.
     """
 
     def __init__(self, library: Any, admin: Any) -> None:

@@ -106,7 +106,7 @@ def _take(client: ClusterClient, on_read: Callable[[int], None], topics: Sequenc
     fenced = _brokers(client, snapshot, answers)
     for broker, behind in sorted(snapshot.lag.items()):
         if fenced.get(broker) is False and behind > BEHIND:
-            snapshot.unseen.append(f"the present, if broker {broker} answered: its metadata is old")
+            snapshot.unseen.append(f"current data, if broker {broker} answered: its metadata is stale")
     _settings(client, snapshot, sorted({topic["name"] for topic in answers}))
     for topic in answers:
         for each in topic["partitions"]:

@@ -37,8 +37,9 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster
-from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, RefusedByKafka
+from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
+from elrcheck.kafka.partition_questions import NO_LEADER
 from elrcheck.kafka.reproduce.signs import NotSeen, Signs
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
@@ -259,8 +260,8 @@ class RecipeRun:
     def _move(self, action: MoveDirectory) -> None:
         cluster, where = self._cluster, (action.broker, action.partition)
         what = f"{action.partition} on broker {action.broker}"
-        there = lambda: cluster.directory_of(*where) is not None  # noqa: E731
-        self._signs.until(there, action.seconds, f"a log of {what}")
+        exists = lambda: cluster.directory_of(*where) is not None  # noqa: E731
+        self._signs.until(exists, action.seconds, f"a log of {what}")
         if cluster.directory_of(*where) != action.directory:
             folder = cluster.directory_path(action.broker, action.directory)
             cluster.clients.move(action.partition, action.broker, str(folder))

@@ -18,10 +18,10 @@ from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster, start_clu
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.finding_patch import patch_of
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE
 from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.results.reproduce_report import SHOWING, ControlReport, OneRun, RepeatedRuns, ReproduceReport
 
-ELR = "eligible.leader.replicas.version"
 ELR_KNOWN = (4, 0, 0)
 OpenCluster = Callable[[ClassPath, ClusterShape, float, Path | None], AbstractContextManager[KafkaCluster]]
 
@@ -142,7 +142,7 @@ def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
     if side == "control" and control is not None:
         features = {**features, **control.features}
     if release_numbers(version) < ELR_KNOWN:
-        features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
+        features = {name: level for name, level in features.items() if (name, level) != (ELR_FEATURE, 0)}
     return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker, cluster.debug)
 
 

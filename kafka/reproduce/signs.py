@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 
 from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition, LogEnd, PrintedLine, Sign, WaitStep
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster, NotInTime, wait_for
-from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState
+from elrcheck.kafka.cluster.cluster_clients import PartitionState
+from elrcheck.kafka.partition_questions import NO_LEADER
 
 AT_ONCE = 0.05
 """Seconds between polls of a node's output, on which the next step often depends."""
@@ -68,9 +69,9 @@ class Signs:
             what = f"deletion of {action.partition} by broker {action.broker}"
             self.awaited(gone, action.seconds, what, action.instead)
         else:
-            there = lambda: self._cluster.log_end(*where) == action.end  # noqa: E731
+            ends_there = lambda: self._cluster.log_end(*where) == action.end  # noqa: E731
             what = f"the log of {action.partition} on broker {action.broker} ends at {action.end}"
-            self.awaited(there, action.seconds, what, action.instead)
+            self.awaited(ends_there, action.seconds, what, action.instead)
 
     def awaited(
         self, done: Callable[[], bool], seconds: float, what: str, instead: Sign | None, most: float = INTERVAL
@@ -84,8 +85,8 @@ class Signs:
             try:
                 proof_of_absence = self._await_absence(instead)
             except ClusterFault as other:
-                raise ClusterFault(f"{late}; nor is there what shows its absence: {other}") from late
-            if not done():  # it may have come while the other was waited for
+                raise ClusterFault(f"{late}; nor the sign of its absence: {other}") from late
+            if not done():  # the sign may have appeared in the meantime
                 raise NotSeen(f"{late}; instead {proof_of_absence}") from late
 
     def _await_absence(self, instead: Sign) -> str:
@@ -95,7 +96,7 @@ class Signs:
                 return f"{instead.partition} has {self.wait(instead)}"
             case PrintedLine():
                 self.hear(instead)
-                return f"node {instead.node} has said `{instead.pattern}`"
+                return f"node {instead.node} has printed `{instead.pattern}`"
             case LogEnd():
                 self.await_log(instead)
                 where = f"{instead.partition} on broker {instead.broker}"

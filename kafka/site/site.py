@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elrcheck.base.atomic import write_files
 from elrcheck.base.progress import Progress
-from elrcheck.kafka.site.document_pages import build_documents, lacking
+from elrcheck.kafka.site.document_pages import build_documents, obstacle
 from elrcheck.kafka.site.gallery import FOLDER, gallery
 
 HOME = "index.html"
@@ -33,11 +33,11 @@ class WrittenSite:
 
 def write_site(out: Path, progress: Progress) -> WrittenSite:
     """Write the site into a folder; files of the same name are replaced, others stay."""
-    missing = lacking()
+    missing = obstacle()
     progress.stage("following the traces of findings and scenarios")
     whole = gallery(documents=missing is None)
     if missing is None:
-        progress.stage("making the pages of the documents")
+        progress.stage("building the documentation")
         with tempfile.TemporaryDirectory(prefix="elrcheck-site-") as folder:
             build_documents(Path(folder))
             shutil.copytree(folder, out, dirs_exist_ok=True)
@@ -47,7 +47,7 @@ def write_site(out: Path, progress: Progress) -> WrittenSite:
     *findings, (_, scenarios) = whole.groups
     without = [card.id for _, cards in findings for card in cards if not card.trace]
     left = [f"the documents: {missing}"] if missing is not None else []
-    left += [f"a trace of {', '.join(without)}: none is on record"] if without else []
+    left += [f"a trace of {', '.join(without)}: no trace is recorded"] if without else []
     return WrittenSite(
         out / HOME,
         sum(len(cards) for _, cards in findings),

@@ -63,7 +63,7 @@ def _newest(patch: Patch | None) -> str:
 
 
 def _added(every: Sequence[KafkaTest], sources: Mapping[str, str]) -> Mapping[str, str]:
-    """Return path -> source of the classes of tests with the methods added."""
+    """Return path -> source of the test classes with the new methods."""
     added = dict(sources)
     for test in every:
         if f" {test.name}(" in sources[test.file]:

@@ -7,14 +7,14 @@ actual = "..."
 log = "..."                     # the lines that a user sees
 configuration = "..."           # what differs from Kafka's defaults
 likelihood = "..."
-alternative = "..."             # another change that a committer may prefer; left out if there is none
-also = ["kafka.server.LogRecoveryTest"]     # Kafka's tests of what the change touches, besides those of its classes
+alternative = "..."             # optional: another change that a committer may prefer
+also = ["kafka.server.LogRecoveryTest"]     # optional: further tests of Kafka that the change affects
 
 [[test]]
 file = "org/apache/kafka/controller/ReplicationControlManagerTest.java"
 name = "testElrContainsOnlyReplicasAfterReassignment"
-method = "..."                  # as it is inserted at the end of the class
-imports = ["..."]               # that the class does not have yet; left out if there are none
+method = "..."                  # inserted at the end of the class
+imports = ["..."]               # optional: classes that the class does not import yet
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class KafkaTest:
         return self.file.removeprefix("unit/").rpartition(".")[0].replace("/", ".")
 
     def added_to(self, source: str) -> str:
-        """Return the source of the class with the method at its end, indented as the language is in Kafka."""
+        """Return the source of the class with the method at its end, indented as in Kafka's sources of the language."""
         for name in self.imports:
             source = _importing(source, name)
         body = source.rstrip().removesuffix("}").rstrip()
@@ -55,7 +55,7 @@ class KafkaTest:
 
 
 def _importing(source: str, name: str) -> str:
-    """Return a source in Scala that imports a class as well, below the last import of the same root."""
+    """Return a Scala source with one more import, below the last import of the same root package."""
     lines = source.splitlines(keepends=True)
     last = max(at for at, line in enumerate(lines) if line.startswith(f"import {name.partition('.')[0]}."))
     return "".join([*lines[: last + 1], f"import {name}\n", *lines[last + 1 :]])

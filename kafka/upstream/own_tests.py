@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.system.run_program import run_program
 from elrcheck.kafka.jars import ClassPath, Jars, from_maven
+from elrcheck.kafka.java_process import BRIEF
 from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.maven import Dependency, MavenFailed, needed_jars
+from elrcheck.kafka.maven import Dependency, fetched_jars
 from elrcheck.kafka.patched_jar import released_jar
 
 TEST_JARS = (
@@ -30,8 +32,6 @@ LIBRARIES = (
     Dependency("org.hamcrest", "hamcrest", "3.0"),
     Dependency("org.apache.directory.api", "api-util", "2.1.7"),
 )
-BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""A Java program of seconds: its optimizing compiler and collector threads take more time than they save."""
 PATIENCE = 900.0  # seconds
 REPORT = "TEST-junit-jupiter.xml"
 
@@ -61,11 +61,7 @@ def kafka_tests(version: str, environ: Mapping[str, str]) -> KafkaTests:
 
 def junit_libraries(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the jars of JUnit, its launcher and Mockito."""
-    try:
-        return needed_jars(LIBRARIES, environ)
-    except MavenFailed as failed:
-        message = "Maven did not fetch JUnit and Mockito"
-        raise EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help="check the network") from failed
+    return fetched_jars("JUnit and Mockito", LIBRARIES, environ)
 
 
 def run_console(path: ClassPath, selection: Sequence[str], folder: Path) -> Mapping[str, str]:
@@ -73,20 +69,13 @@ def run_console(path: ClassPath, selection: Sequence[str], folder: Path) -> Mapp
     command = [str(find_jdk().java.path), *BRIEF, "-cp", str(path)]
     command += ["org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--details=none"]
     try:
-        process = subprocess.run(
-            [*command, *selection, f"--reports-dir={folder}"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PATIENCE,
-            check=False,
-        )
+        end = run_program([*command, *selection, f"--reports-dir={folder}"], PATIENCE)
     except subprocess.TimeoutExpired as fault:
         raise EnvironmentFault("kafka-tests", f"the tests did not end within {PATIENCE:.0f} s") from fault
     report = folder / REPORT
     outcomes = _read(report) if report.is_file() else {}
     if not outcomes:
-        lines = (process.stdout + process.stderr).splitlines()[-12:]
+        lines = end.output.splitlines()[-12:]
         raise EnvironmentFault("kafka-tests", "no test ran", excerpt="\n".join(lines), help="see the output")
     return outcomes
 

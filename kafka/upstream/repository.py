@@ -5,19 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-FOLDERS = (
-    ("unit/kafka/", "core/src/test/scala/"),
-    ("kafka/", "core/src/main/scala/"),
-    ("org/apache/kafka/storage/", "storage/src/{set}/java/"),
-    ("org/apache/kafka/raft/", "raft/src/{set}/java/"),
-    ("org/apache/kafka/", "metadata/src/{set}/java/"),
-)
-"""Start of a path in a jar of sources -> its folder in the repository."""
+from elrcheck.kafka.patched_jar import source_place
 
 
 def repository_path(path: str) -> str:
     """Return the path in Kafka's repository of a file in a jar of sources, of the release or of its tests."""
-    folder = next(folder for start, folder in FOLDERS if path.startswith(start))
+    _, folder = source_place(path)
     stem = path.rpartition("/")[2].rpartition(".")[0]
     return folder.format(set="test" if stem.endswith("Test") else "main") + path
 

@@ -102,8 +102,8 @@ def test_without_documents_the_gallery_is_the_site(
     of_few(monkeypatch)
     code, out, _ = invoke("site", "--out", str(tmp_path / "site"))
     assert code == 0 and "2 findings, 1 scenario, 1 counterexample\n" in out
-    assert "left out the documents: this installation has none" in out
-    assert "left out a trace of F-68: none is on record" in out
+    assert "left out the documents: this installation does not contain them" in out
+    assert "left out a trace of F-68: no trace is recorded" in out
     built = {path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.html")}
     assert built == {"index.html", *(f"gallery/{name}.html" for name in ("index", "F-25", "F-68", "E-22"))}
     listed = Page((tmp_path / "site/gallery/index.html").read_text(encoding="utf-8"))

@@ -101,7 +101,7 @@ def test_a_leader_that_lags_behind_the_metadata() -> None:
     cluster = FakeCluster([topic("orders", partition(0, (0, 2, 3)))], lag={1: 42_000})
     report = cluster.audited()
     assert (report.verdict, report.flags) == ("inconclusive", ()) and report.cluster is not None
-    assert report.cluster.unseen == ("the present, if broker 1 answered: its metadata is old",)
+    assert report.cluster.unseen == ("current data, if broker 1 answered: its metadata is stale",)
     cluster.brokers[1] = True  # a fenced broker is not asked
     assert cluster.audited().verdict == "no_sign"
 

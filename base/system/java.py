@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.system.run_program import run_program
 
 OLDEST = 11
 REMEDIES = (
@@ -60,19 +61,10 @@ def major_version(version: str) -> int:
 def ask_version(program: str, env: Mapping[str, str]) -> Java:
     """Parse the output of `program -version`; raise EnvironmentFault if it fails or names no version."""
     try:
-        done = subprocess.run(
-            [program, "-version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=60,
-            env=dict(env),
-            check=False,
-        )
+        output = run_program([program, "-version"], 60, env).output
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise EnvironmentFault("java-missing", f"{program} does not run: {fault}", help=REMEDIES) from fault
-    match = VERSION.search(done.stderr + done.stdout)
+    match = VERSION.search(output)
     if match is None:
         raise EnvironmentFault("java-missing", f"{program} -version reports no version", help=REMEDIES)
     return Java(Path(program), match[1], major_version(match[1]))

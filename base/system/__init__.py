@@ -1,0 +1,1 @@
+"""Other programs and servers, of this machine or reached from it."""
