@@ -71,6 +71,10 @@ class Model:
         return (*self.checks, *self.leads_to)
 
     @property
+    def properties_by_id(self) -> dict[str, Fn]:
+        return {fn.ident: fn for fn in self.properties}
+
+    @property
     def actions_by_name(self) -> dict[str, Fn]:
         return {fn.name: fn for fn in self.actions}
 

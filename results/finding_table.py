@@ -52,6 +52,10 @@ class FindingRow(Record, frozen=True):
         words = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
         return ", ".join(dict.fromkeys(words))
 
+    def is_shown(self, level: Level, kafka: str) -> bool:
+        """Return whether the finding was shown in a release at this level."""
+        return any((cell.level, cell.kafka, cell.state) == (level, kafka, "shown") for cell in self.cells)
+
     def strongest(self, kafka: str) -> str:
         """Return the strongest level at which it was shown in a release; else no, ? (inconclusive) or - (not tried)."""
         states = [(cell.state, cell.level) for cell in self.cells if cell.kafka == kafka]

@@ -45,8 +45,7 @@ class Loaded(Generic[LabelT]):
     @property
     def property(self) -> Fn | None:
         """The property that the behaviour is about, None if the model lacks it."""
-        ident = self.behaviour.origin.property
-        return next((fn for fn in self.model.properties if fn.ident == ident), None)
+        return self.model.properties_by_id.get(self.behaviour.origin.property)
 
 
 def stored_traces(path: Path) -> list[Path]:

@@ -111,7 +111,7 @@ def followed(recorded: FindingCounterexample) -> Replayed:
         raise Outdated(f"step {len(labels)} does not return to state {recorded.loop}")
     origin = TraceOrigin.of(selected, recorded.breaks)
     trace = replay(model, selected.config, Behaviour(origin, tuple(states), tuple(labels), recorded.loop))
-    fn = next((fn for fn in model.properties if fn.ident == recorded.breaks), None)
+    fn = model.properties_by_id.get(recorded.breaks)
     if fn is None:
         raise Outdated(f"there is no property {recorded.breaks}")
     return with_truths(_broken(trace, fn))

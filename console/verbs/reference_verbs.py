@@ -250,14 +250,10 @@ def what_if(
 def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.errors import did_you_mean
     from elrcheck.base.requests import Selection
-    from elrcheck.kafka.what_if.template import operation_names, template
+    from elrcheck.kafka.what_if.controller_ops import OPERATIONS
+    from elrcheck.kafka.what_if.template import template
 
-    names = operation_names()
-    if name not in names:
-        raise UsageFault(
-            "what-if-unknown-op",
-            f"`{name}` is not supported",
-            help=did_you_mean(name, names) or f"supported: {', '.join(names)}",
-            where="--template",
-        )
+    if name not in OPERATIONS:
+        message, help = f"`{name}` is not supported", did_you_mean(name, OPERATIONS)
+        raise UsageFault("what-if-unknown-op", message, help=help, where="--template")
     return template(name, Selection().variant)

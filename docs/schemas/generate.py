@@ -209,7 +209,7 @@ def question() -> Schema:
             {"type": {"const": op.name}, **{name: FIELDS[name] for name in op.required}},
             {name: FIELDS[name] for name in op.optional},
         )
-        for op in OPERATIONS
+        for op in OPERATIONS.values()
     ]
     kinds = config_fields(Config)
     return an_object(

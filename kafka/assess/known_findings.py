@@ -40,11 +40,7 @@ class KnownFindings:
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]
-        levels = [
-            level
-            for level in STRONGEST_FIRST
-            if any((cell.level, cell.kafka, cell.state) == (level, release, "shown") for cell in row.cells)
-        ]
+        levels = [level for level in STRONGEST_FIRST if row.is_shown(level, release)]
         if levels:
             yield AssessedFinding(
                 finding=finding.id,

@@ -20,22 +20,13 @@ from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, Par
 from elrcheck.kafka.log.entries import Item
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import logs_of, read_log
+from elrcheck.kafka.log.record_table import ABOUT_BROKERS, ABOUT_SETTINGS
 from elrcheck.kafka.partition_questions import NO_LEADER
 from elrcheck.model.state import configured_min_isr
 from elrcheck.results.risk.assess_report import NearMiss, NearMisses, NearMissKind
 
-OF_BROKERS = frozenset(
-    {
-        "REGISTER_BROKER_RECORD",
-        "UNREGISTER_BROKER_RECORD",
-        "FENCE_BROKER_RECORD",
-        "UNFENCE_BROKER_RECORD",
-        "BROKER_REGISTRATION_CHANGE_RECORD",
-    }
-)
 MOST = 300
 """Near misses of a kind that are reported one by one."""
-OF_SETTINGS = frozenset({"CONFIG_RECORD", "FEATURE_LEVEL_RECORD"})
 
 
 class LastLed(NamedTuple):
@@ -85,9 +76,9 @@ class NearMissWatch:
             self._touched.add(changed.key)
             if not self._history.in_snapshot:
                 self._follow_leader(event, changed)
-        if event.record.name in OF_BROKERS:
+        if event.record.name in ABOUT_BROKERS:
             self._touched |= self._with_elr
-        elif event.record.name in OF_SETTINGS:
+        elif event.record.name in ABOUT_SETTINGS:
             self._touched |= self._history.state.partitions.keys()
 
     def _follow_leader(self, event: Applied, changed: PartitionChanged) -> None:

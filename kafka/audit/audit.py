@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress, RecordsDone
@@ -18,6 +17,7 @@ from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
+from elrcheck.kafka.log.segments import unreadable
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
 
 SECONDS = 0.5
@@ -117,7 +117,7 @@ def _local(path: Path | str) -> Path:
     if isinstance(path, Path):
         return path
     help = "use --engine spark, or copy the files to this machine"
-    raise UsageFault("log-unreadable", "this is not a path on this machine", where=path, help=help)
+    raise unreadable(path, "this is not a path on this machine", help)
 
 
 class _RecordMeter:

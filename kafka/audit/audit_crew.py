@@ -18,7 +18,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.worker import WorkerProcess, end_workers
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
-from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.log_audit import LogAudit, findings_of
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.shares import EVERY, Share
@@ -57,12 +57,9 @@ class Crew:
     ) -> LogFindings:
         """Return the findings of a log. read: called with each item; an interruption ends only the reading."""
         self._tell((log, self.repairs))
-        whole = LogAudit(log, self.repairs)
-        shared = Share(EVERY, self.count)
-        for _ in whole.run(shared.of(self._spread(items, interrupted, read))):
-            pass
+        shared = Share(EVERY, self.count).of(self._spread(items, interrupted, read))
+        findings = findings_of(log, shared, self.repairs)
         self._tell(None)
-        findings = whole.findings()
         alone = findings.read.records, frozenset(findings.damage)
         for number in range(self.count):
             add_share(findings, self._answer(number), *alone)

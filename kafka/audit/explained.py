@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from elrcheck.kafka.audit.builds import Knobs, variants_of, with_repairs
 from elrcheck.kafka.audit.known_broker import KnownBroker
-from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, configured, partition_of
 from elrcheck.kafka.conformance.projections import text_of
 from elrcheck.kafka.log.cluster_state import StoredPartition
+from elrcheck.kafka.log.partition_shapes import renamed
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (
@@ -48,7 +49,7 @@ from elrcheck.model.control_plane.creation import without_partition
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Partition, Settings
+from elrcheck.model.state import Partition, Recovery, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def explain(question: RecordQuestion) -> Explanation | None:
         befores = [] if question.before is None else [partition_of(question.before)]
         if question.partition is not None and question.before is not None:
             befores.append(_at_epochs(partition_of(question.partition), befores[0]))
-    except Unheld:
+    except NotRepresentable:
         return None
     if not all(p.replicas for p in (*befores, after)):
         return None  # the rules ask for the first replica
@@ -174,16 +175,19 @@ def partition_after(c: Config, now: Controller, event: Event) -> Partition:
     return decide(c, now, event).controller.partition
 
 
+def altered_by_leader(c: Config, now: Controller, leader: int, isr: frozenset[int], recovery: Recovery) -> Partition:
+    """Return the partition after an AlterPartition of its leader with the present epochs."""
+    p, epoch, unknown = now.partition, now.registration[leader].epoch, (0,) * len(now.registration)
+    request = AlterPartitionEvent(leader, epoch, p.leader_epoch, p.partition_epoch, isr, unknown, recovery)
+    return partition_after(c, now, request)
+
+
 def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
     p = now.partition
     if p.leader is not None:
         for isr in dict.fromkeys((after.isr, after.isr | (p.isr & p.removing), after.isr | p.removing)):
             for recovery in dict.fromkeys((after.recovery, p.recovery)):
-                r = now.registration[p.leader]
-                request = AlterPartitionEvent(
-                    p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr, (0,) * len(now.registration), recovery
-                )
-                yield f"AlterPartition of leader {{{p.leader}}}", partition_after(c, now, request)
+                yield f"AlterPartition of leader {{{p.leader}}}", altered_by_leader(c, now, p.leader, isr, recovery)
     yield "a preferred election", partition_after(c, now, BalanceEvent())
     yield "an unclean election", partition_after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
     yield "the periodic unclean election", partition_after(c, now, PeriodicElectionEvent())
@@ -226,22 +230,10 @@ class BrokerNumbers:
 
     def of(self, stored: StoredPartition, base: StoredPartition) -> KafkaPartition:
         """Return the partition with numbers for brokers, and epochs relative to those of `base`."""
-        n, p = self._number, stored.shape.lists
-
-        def members(ids: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(sorted([n[broker] for broker in ids]))
-
-        return KafkaPartition(
-            replicas=tuple([n[broker] for broker in p.replicas]),
-            isr=members(p.isr),
-            elr=members(p.elr),
-            last_known_elr=members(p.last_known_elr),
-            adding=members(p.adding),
-            removing=members(p.removing),
-            leader=n[p.leader],
+        return replace(
+            renamed(stored.shape.lists, self._number, in_order=True),
             leader_epoch=stored.leader_epoch - base.leader_epoch,
             partition_epoch=stored.partition_epoch - base.partition_epoch,
-            recovery=p.recovery,
         )
 
     def text(self, words: str) -> str:

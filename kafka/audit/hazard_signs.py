@@ -85,10 +85,10 @@ def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, e
     elif ident == "P-19" and p.isr == (p.leader,):
         yield "inactive-leader", f"the leader is fenced, shutting down or not registered: {_lists(p)}"
     else:
-        yield ident, f"{SAYS[ident]}: {_lists(p)}"
+        yield ident, f"{MESSAGES[ident]}: {_lists(p)}"
 
 
-SAYS: Mapping[str, str] = {
+MESSAGES: Mapping[str, str] = {
     "P-10": "a broker is in the ISR and in the ELR",
     "P-11": "the ELR is not empty while the ISR has min.insync.replicas members",
     "P-12": "ISR, ELR or LastKnownELR names a broker that is not a replica",
@@ -116,16 +116,22 @@ class PendingSign(NamedTuple):
 
 
 @dataclass
+class BatchStart:
+    """Brokers, settings and the feature as they were before the present batch."""
+
+    brokers: Mapping[int, StoredBroker] = field(default_factory=dict)
+    min_isr: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    elr: bool = False
+
+
+@dataclass
 class EventSigns:
     """Signs that leave no trace in the state. `signs_of` must be called with every record, in order."""
 
-    left: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
+    before: BatchStart
+    ghost_members: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
     """Members of the ELR that ceased to be replicas for a time while they were in it."""
-    min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
-    """The settings before this batch."""
-    brokers: dict[int, StoredBroker] = field(default_factory=dict)
-    """The brokers before this batch."""
-    attentive: int = -1
+    watched_until: int = -1
     """The time until which every record must be looked at, because min.insync.replicas was raised."""
     _raised: dict[tuple[int, str], RaisedMinIsr] = field(default_factory=dict)
     _pending: list[PendingSign] = field(default_factory=list)
@@ -145,11 +151,6 @@ class EventSigns:
             if sign is not None:
                 yield applied, key, sign
 
-    def settled(self, state: ClusterState) -> None:
-        """Note brokers and settings at the end of a snapshot, or of a batch that changed them."""
-        self.min_isr = dict(state.min_isr)
-        self.brokers = dict(state.brokers)
-
     def signs_of(
         self, applied: Applied, state: ClusterState, in_snapshot: bool = False
     ) -> Iterator[tuple[PartitionKey, Sign]]:
@@ -158,8 +159,8 @@ class EventSigns:
         if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
             self._note_raised(applied, state)
         if name == "REGISTER_BROKER_RECORD" and fields["fenced"] and not in_snapshot:
-            self._note_returned(applied, state)
-            self._note_without(applied, state)
+            self._note_reregistered(applied, state)
+            self._note_missing_directories(applied, state)
         if name == "REMOVE_TOPIC_RECORD":
             yield from self._deleted(applied, state)
         if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
@@ -186,23 +187,23 @@ class EventSigns:
         fields = applied.record.fields
         resource = fields["resourceType"], fields["resourceName"]
         if resource[0] == TOPIC and any(True for _ in state.keys_of(resource[1])):  # it is not being created
-            before, now = _min_isr(self.min_isr, resource[1]), _min_isr(state.min_isr, resource[1])
+            before, now = _min_isr(self.before.min_isr, resource[1]), _min_isr(state.min_isr, resource[1])
         elif resource == (BROKER, EVERY_BROKER) and state.partitions:  # else no leader can have missed it
-            before, now = _min_isr(self.min_isr, ""), _min_isr(state.min_isr, "")
+            before, now = _min_isr(self.before.min_isr, ""), _min_isr(state.min_isr, "")
         else:
             return
         if now > before:
             self._raised[resource] = RaisedMinIsr(applied.time, before)
-            self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
+            self.watched_until = max(self.watched_until, applied.time + UNREAD_FOR)
 
-    def _note_returned(self, applied: Applied, state: ClusterState) -> None:
+    def _note_reregistered(self, applied: Applied, state: ClusterState) -> None:
         """Note a new incarnation whose last one was not fenced: it has to leave every ISR (F-2).
 
         Without ELR, the last member of an ISR stays in it, but no longer leads.
         """
         broker = applied.record.fields["brokerId"]
-        was = self.brokers.get(broker)
-        if was is not None and not was.fenced:
+        earlier = self.before.brokers.get(broker)
+        if earlier is not None and not earlier.fenced:
             for home in state.shapes.homes_of(broker):
                 for key in home.keys:
                     isr = state.partitions[key].shape.lists.isr
@@ -219,11 +220,11 @@ class EventSigns:
             if stored is not None and stored.fenced and now.get(broker, directory) != directory:
                 self._assigned.setdefault(broker, {}).setdefault(changed.key, directory)
 
-    def _note_without(self, applied: Applied, state: ClusterState) -> None:
+    def _note_missing_directories(self, applied: Applied, state: ClusterState) -> None:
         """Note a new incarnation that lacks directories which had replicas of the last one (F-52)."""
         broker = applied.record.fields["brokerId"]
         now, earlier = state.brokers[broker], self._assigned.pop(broker, {})
-        if broker not in self.brokers:
+        if broker not in self.before.brokers:
             return
         gone = {key: directory for key, directory in earlier.items() if not now.has_online(directory)}
         for home in state.shapes.homes_of(broker):
@@ -259,7 +260,7 @@ class EventSigns:
         Until it has, the leader waits only for the rest of the ISR if that satisfies the old value (F-53; F-24 if
         brokers are fenced).
         """
-        if applied.time > self.attentive:
+        if applied.time > self.watched_until:
             return
         dropped = tuple(broker for broker in before.isr if broker not in after.isr)
         alone = dropped and set(after.isr) < set(before.isr) and set(dropped) <= set(after.elr)
@@ -282,14 +283,14 @@ class EventSigns:
 
     def ghosts(self, key: PartitionKey) -> frozenset[int]:
         """Return the members of the ELR that may have deleted their logs, because they were no replicas for a while."""
-        return self.left.get(key, frozenset())
+        return self.ghost_members.get(key, frozenset())
 
     def _wiped(
         self, applied: Applied, changed: PartitionChanged, before: KafkaPartition, state: ClusterState
     ) -> Iterator[tuple[PartitionKey, Sign]]:
         name, fields = applied.record.name, applied.record.fields
         topic = state.name_of(changed.key)
-        same = _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic)
+        same = _min_isr(self.before.min_isr, topic) == _min_isr(state.min_isr, topic)
         if name == "CLEAR_ELR_RECORD" and state.elr_enabled and same:
             message = f"ELR {list(before.elr)} is cleared, though min.insync.replicas stays the same"
             yield changed.key, ("elr-wiped-by-configuration", message)
@@ -300,7 +301,7 @@ class EventSigns:
     def _ghost(
         self, key: PartitionKey, before: KafkaPartition | None, after: KafkaPartition | None
     ) -> Iterator[tuple[PartitionKey, Sign]]:
-        left = self.left.pop(key, frozenset())
+        left = self.ghost_members.pop(key, frozenset())
         if after is None:
             return
         if before is not None and after.leader != before.leader and after.leader in left:
@@ -308,7 +309,7 @@ class EventSigns:
             yield key, ("ghost-elected", message)
         now = (left | (frozenset(after.elr) - frozenset(after.replicas))) & frozenset(after.elr)
         if now:
-            self.left[key] = now
+            self.ghost_members[key] = now
 
 
 def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: ClusterState) -> Sign | None:

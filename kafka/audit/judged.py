@@ -6,7 +6,7 @@ brokers numbered from 0; the same small states recur, so judgements are cached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -22,8 +22,9 @@ from elrcheck.invariants.membership import (
 )
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.kafka.conformance.model_side import Unheld, partition_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, partition_of
 from elrcheck.kafka.log.cluster_state import ClusterState, PartitionKey, min_isr_in
+from elrcheck.kafka.log.partition_shapes import renamed
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
@@ -68,7 +69,7 @@ def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Setting
 
 
 def broken_of(state: ClusterState, key: PartitionKey, knobs: Knobs = ()) -> tuple[BrokenProperty, ...]:
-    """Return the properties that do not hold of a partition now; none for one with -1 among its members.
+    """Return the properties that a partition breaks now; empty for one with -1 among its members.
 
     knobs: of the model, which the build of the cluster repairs.
     """
@@ -79,23 +80,8 @@ def broken_of(state: ClusterState, key: PartitionKey, knobs: Knobs = ()) -> tupl
     number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}
     brokers = known_brokers(named, state.brokers, stored)
     settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
-    return _judge(_renumbered(p, number), brokers, settings, knobs)
-
-
-def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
-    """Return the partition with numbers for brokers, without epochs, which no property uses."""
-
-    def members(ids: Iterable[int]) -> tuple[int, ...]:
-        return tuple(sorted(number[broker] for broker in ids))
-
-    return KafkaPartition(
-        replicas=tuple(number[broker] for broker in p.replicas),
-        isr=members(p.isr),
-        elr=members(p.elr),
-        last_known_elr=members(p.last_known_elr),
-        leader=number[p.leader],
-        recovery=p.recovery,
-    )
+    numbered = renamed(replace(p, adding=(), removing=()), number, in_order=True)  # no property uses these two
+    return _judge(numbered, brokers, settings, knobs)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -104,7 +90,7 @@ def _judge(
 ) -> tuple[BrokenProperty, ...]:
     try:
         partition = partition_of(p)
-    except Unheld:
+    except NotRepresentable:
         return ()
     config, state = _start(max(len(brokers), 1), knobs)
     state = replace(

@@ -100,7 +100,7 @@ class KnownChanges:
         """Apply the records from that number on as long as each is known to be harmless; return how many."""
         self._candidate = None
         self._renew(state)
-        flagged, ghosts = self._flags.open, self._signs.left
+        flagged, ghosts = self._flags.open, self._signs.ghost_members
         values, number = run.values, first
         while number < len(values):
             value = values[number]
@@ -164,7 +164,7 @@ class KnownChanges:
         if question not in self._creations:
             self._candidate = OpenQuestion(offset, question)
             return False
-        state.create(key, created)
+        state.put(key, created)
         if key.partition == 0:
             self.forget_topic(key.topic_id)
         return True
@@ -199,7 +199,7 @@ class KnownChanges:
         """Return whether the partition exists and breaks no rule."""
         self._renew(state)
         stored = state.partitions.get(key)
-        if stored is None or key in self._signs.left:
+        if stored is None or key in self._signs.ghost_members:
             return False
         question = (stored.shape.pattern, self._facts_of(stored.shape.home), self._topic_of(key))
         sound = self._sound.get(question)
@@ -211,7 +211,7 @@ class KnownChanges:
     def unsound(self, state: ClusterState, broker: int) -> Iterator[PartitionKey]:
         """Yield the partitions that have this broker as a member and are flagged or break a rule."""
         self._renew(state)
-        flagged, ghosts = self._flags.open, self._signs.left
+        flagged, ghosts = self._flags.open, self._signs.ghost_members
         partitions, topics, judgements = state.partitions, self._topics, self._sound
         for home in state.shapes.homes_of(broker):
             facts = self._facts_of(home)
@@ -238,12 +238,12 @@ class KnownChanges:
             self._forget()
         self._times = check.times
         cluster = (BROKER, EVERY_BROKER)
-        settings = (state.min_isr.get(cluster), check.min_isr.get(cluster))
-        self._world = (state.elr_enabled, check.elr, *settings, check.level_in(state))
+        settings = (state.min_isr.get(cluster), check.before.min_isr.get(cluster))
+        self._world = (state.elr_enabled, check.before.elr, *settings, check.level_in(state))
         self._brokers.clear()
         self._homes.clear()
-        if (state.min_isr, check.min_isr) != self._min_isr:
-            self._min_isr = dict(state.min_isr), dict(check.min_isr)
+        if (state.min_isr, check.before.min_isr) != self._min_isr:
+            self._min_isr = dict(state.min_isr), dict(check.before.min_isr)
             self._topics.clear()
 
     def _forget(self) -> None:
@@ -265,7 +265,7 @@ class KnownChanges:
 
     def _broker(self, broker: int, directory: str) -> int:
         assert self._state is not None
-        now, earlier = self._state.brokers.get(broker), self._check.brokers.get(broker)
+        now, earlier = self._state.brokers.get(broker), self._check.before.brokers.get(broker)
         facts = self._number((known_broker(now, directory), known_broker(earlier, directory)))
         self._brokers[broker, directory] = facts
         return facts
@@ -277,7 +277,7 @@ class KnownChanges:
             assert self._state is not None
             zero = self._state.partitions.get(PartitionKey(key.topic_id, 0))
             own = (TOPIC, self._state.name_of(key))
-            settings = (self._state.min_isr.get(own), self._check.min_isr.get(own))
+            settings = (self._state.min_isr.get(own), self._check.before.min_isr.get(own))
             replicas = -1 if zero is None else len(zero.shape.lists.replicas)
             facts = self._topics[key.topic_id] = self._number((replicas, settings))
         return facts

@@ -17,7 +17,7 @@ from elrcheck.kafka.audit.flag_list import FlagList, RecordPlace
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.record_check import RecordCheck
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, PartitionKey
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, PartitionKey
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
@@ -41,15 +41,14 @@ class LogAudit:
         self.flags = FlagList(log, repairs)
         self.damage: list[Damage] = []
         self.incomplete_bytes = 0
-        self._signs = EventSigns()
         self._check = RecordCheck(repairs.knobs)
+        self._signs = EventSigns(self._check.before)
         self.known_changes = KnownChanges(self._check, self._signs, self.flags)
         self._changed: dict[PartitionKey, RecordPlace] = {}
         """Partitions that may have changed in this batch, with the record that changed each."""
         self._touched: dict[int, RecordPlace] = {}
         """Brokers that may have changed in this batch, with the record that changed each."""
         self._last: Applied | RecordRun | None = None
-        self._settled: ClusterState | None = None
 
     def run(self, items: Iterable[Item]) -> Iterator[Applied | RecordRun]:
         """Read the log; yield the last item read after each step."""
@@ -92,7 +91,7 @@ class LogAudit:
 
     def _apply_known(self, run: RecordRun, number: int) -> int:
         self._last = run
-        if run.time <= self._signs.attentive:
+        if run.time <= self._signs.watched_until:
             return 0
         return self.known_changes.apply(self.history.state, run, number)
 
@@ -151,7 +150,6 @@ class LogAudit:
         offset: at which a condition ends without a record, as when a snapshot lacks the partition.
         """
         state, flags = self.history.state, self.flags
-        is_new_state = self._check.news or state is not self._settled
         doubtful = [key for key in keys if key in flags.open or not self.known_changes.is_sound(state, key)]
         for applied, key, sign in self._signs.of_batch(state):
             flags.add(RecordPlace.of(applied), key, state.name_of(key), sign)
@@ -164,10 +162,15 @@ class LogAudit:
         self._changed.clear()
         self._touched.clear()
         self.known_changes.end_batch()
-        if is_new_state:
-            self._signs.settled(state)
-            self._settled = state
         self._check.settled(state)
+
+
+def findings_of(log: MetadataLog, items: Iterable[Item], repairs: Repairs = NONE) -> LogFindings:
+    """Audit a log to its end. items: of the log, or of some of its partitions."""
+    audit = LogAudit(log, repairs)
+    for _ in audit.run(items):
+        pass
+    return audit.findings()
 
 
 @contextmanager

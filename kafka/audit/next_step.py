@@ -14,19 +14,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elrcheck.kafka.audit.builds import variants_of
-from elrcheck.kafka.audit.explained import BrokerNumbers, partition_after
+from elrcheck.kafka.audit.explained import BrokerNumbers, altered_by_leader, partition_after
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.audit.record_check import replicas_of_zero
-from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, PartitionKey
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (
-    AlterPartitionEvent,
     CancelReassignmentEvent,
     DirectoriesEvent,
     FeatureEvent,
@@ -118,7 +117,7 @@ def _near_findings(question: StepQuestion) -> tuple[NearFinding, ...]:
     """Return the findings that begin in some variant of the release; for each rule the first message."""
     try:
         partition = partition_of(question.partition)
-    except Unheld:
+    except NotRepresentable:
         return ()
     if not partition.replicas:
         return ()
@@ -183,16 +182,7 @@ def _reassignment(c: Config, now: Controller) -> Iterator[NearFinding]:
             "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, remaining)
         )
     if p.leader is not None:
-        request = AlterPartitionEvent(
-            p.leader,
-            now.registration[p.leader].epoch,
-            p.leader_epoch,
-            p.partition_epoch,
-            p.isr | p.adding,
-            (0,) * len(now.registration),
-            p.recovery,
-        )
-        left = _left_in_elr(partition_after(c, now, request))
+        left = _left_in_elr(altered_by_leader(c, now, p.leader, p.isr | p.adding, p.recovery))
         if left:
             remaining = tuple(b for b in p.replicas if b not in p.removing)
             words = "when it completes, {} stay in the ELR of replicas {}"

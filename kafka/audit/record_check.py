@@ -12,24 +12,16 @@ from dataclasses import dataclass, field
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.explained import BrokerNumbers, RecordQuestion, explain, unexplained
 from elrcheck.kafka.audit.findings import RecordShares
-from elrcheck.kafka.audit.hazard_signs import Sign
+from elrcheck.kafka.audit.hazard_signs import BatchStart, Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredBroker, StoredPartition
+from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredPartition
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.partition_shapes import Shapes
+from elrcheck.kafka.log.record_table import ABOUT_BROKERS, ABOUT_SETTINGS
 from elrcheck.kafka.partition_questions import KafkaPartition
 
-BROKERS = frozenset(
-    {
-        "REGISTER_BROKER_RECORD",
-        "UNREGISTER_BROKER_RECORD",
-        "FENCE_BROKER_RECORD",
-        "UNFENCE_BROKER_RECORD",
-        "BROKER_REGISTRATION_CHANGE_RECORD",
-    }
-)
-NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
+NEWS = ABOUT_BROKERS | ABOUT_SETTINGS | {"REMOVE_TOPIC_RECORD"}
 NOTHING = StoredPartition(Shapes().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
 """A broker that no list of the partition names: an event may concern another broker."""
@@ -42,10 +34,7 @@ class RecordCheck:
     knobs: Knobs = ()
     """Of the model, which the build of the cluster repairs."""
     counted: RecordShares = field(default_factory=RecordShares)
-    brokers: dict[int, StoredBroker] = field(default_factory=dict)
-    """As they were before this batch."""
-    min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
-    elr: bool = False
+    before: BatchStart = field(default_factory=BatchStart)
     level: int = 0
     """The highest metadata.version that a broker supports."""
     first: dict[PartitionKey, StoredPartition] = field(default_factory=dict)
@@ -63,9 +52,8 @@ class RecordCheck:
             self.news = False
             self.times += 1
             self._state = state
-            self.brokers = dict(state.brokers)
-            self.min_isr = dict(state.min_isr)
-            self.elr = state.elr_enabled
+            self.before.brokers, self.before.min_isr = dict(state.brokers), dict(state.min_isr)
+            self.before.elr = state.elr_enabled
             self.level = 0
             self.level = self.level_in(state)
 
@@ -98,8 +86,8 @@ class RecordCheck:
         now = start = (*known_brokers(numbers.ids, state.brokers, stored), STRANGER)
         settings = before_it = settings_of(state.min_isr, topic, state.elr_enabled, count)
         if self.news or state is not self._state:
-            start = (*known_brokers(numbers.ids, self.brokers, stored), STRANGER)
-            before_it = settings_of(self.min_isr, topic, self.elr, count)
+            start = (*known_brokers(numbers.ids, self.before.brokers, stored), STRANGER)
+            before_it = settings_of(self.before.min_isr, topic, self.before.elr, count)
         question = RecordQuestion(
             before=None if before is None else numbers.of(before, base),
             after=numbers.of(after, base),

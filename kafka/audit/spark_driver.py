@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
-from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.log_audit import findings_of
 from elrcheck.kafka.audit.spark_tasks import BucketRow, Placed, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import PartitionKey
@@ -95,10 +95,7 @@ def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
         if log.dump is None:
-            audit = LogAudit(log, tasks.repairs)
-            for _ in audit.run(together(number, log, shared, ())):
-                pass
-            by_log[number] = audit.findings()
+            by_log[number] = findings_of(log, together(number, log, shared, ()), tasks.repairs)
     alone = {n: (each.read.records, frozenset(each.damage)) for n, each in by_log.items()}
     whole = True
     try:

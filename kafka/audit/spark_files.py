@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import LOOKED_AT, starts_as_dump
 from elrcheck.kafka.log.log_files import FOLDER, WHAT_IT_IS, is_named_as_log
+from elrcheck.kafka.log.segments import unreadable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,13 +28,13 @@ def files_on_spark(session: SparkSession, uri: str) -> list[ListedFile]:
     for folder in (place, f"{place}/{FOLDER}"):
         paths = _listed(session, folder)
         if paths is None and folder == place:
-            raise UsageFault("log-unreadable", "there is no such file or folder", where=uri, help=WHAT_IT_IS)
+            raise unreadable(uri, "there is no such file or folder", WHAT_IT_IS)
         named = sorted(path for path in paths or () if is_named_as_log(path.rpartition("/")[2]))
         if named:
             return [ListedFile(path, False, path) for path in named]
         if paths is not None and len(paths) == 1 and _same(paths[0], place):
             return [ListedFile(paths[0], _is_dump(session, paths[0]), paths[0])]
-    raise UsageFault("log-unreadable", "the folder has no metadata log", where=uri, help=WHAT_IT_IS)
+    raise unreadable(uri, "the folder has no metadata log", WHAT_IT_IS)
 
 
 def _same(path: str, uri: str) -> bool:

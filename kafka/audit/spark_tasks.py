@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings
-from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.log_audit import findings_of
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Item, RecordRun, decoded, ended
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
@@ -76,16 +76,17 @@ def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], bu
             log, part = row["log"], row["part"]
             with closing(_open(row["path"], row["content"])) as file:
                 for piece, bucket, body in _cut(file, logs[log].parts[part], buckets):
-                    yield _columns(BucketRow(log, part, piece, bucket, body))
+                    yield _batch(CUT, BucketRow(log, part, piece, bucket, body)._asdict())
 
 
-def _columns(row: BucketRow) -> pa.RecordBatch:
+def _batch(columns: str, row: Mapping[str, object]) -> pa.RecordBatch:
+    """Return one row as a batch. columns: names and types for Spark, such as CUT."""
     import pyarrow as pa
 
     kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
-    pairs = [column.split() for column in CUT.split(",")]
+    pairs = [column.split() for column in columns.split(",")]
     schema = pa.schema([(name, kinds[kind]) for name, kind in pairs])
-    return pa.RecordBatch.from_pylist([row._asdict()], schema)
+    return pa.RecordBatch.from_pylist([dict(row)], schema)
 
 
 def _open(path: str, content: bytes | None) -> BinaryIO:
@@ -164,16 +165,9 @@ def judge_bucket(
     batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared, repairs: Repairs
 ) -> Iterator[pa.RecordBatch]:
     """Judge the partitions of buckets. The rows are in the order of buckets, then of logs."""
-    import pyarrow as pa
-
     for (_, number), rows in groupby(_rows(batches), key=lambda row: (row.bucket, row.log)):
-        audit = LogAudit(logs[number], repairs)
-        for _ in audit.run(together(number, logs[number], shared, rows)):
-            pass
-        yield pa.RecordBatch.from_pylist(
-            [{"log": number, "body": pickle.dumps(audit.findings())}],
-            pa.schema([("log", pa.int32()), ("body", pa.binary())]),
-        )
+        findings = findings_of(logs[number], together(number, logs[number], shared, rows), repairs)
+        yield _batch(FINDING_SCHEMA, {"log": number, "body": pickle.dumps(findings)})
 
 
 def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> Iterator[pa.RecordBatch]:
@@ -185,7 +179,7 @@ def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> I
             if own.values:
                 items.append(Placed(piece, offset, own))
         if items:
-            yield _columns(row._replace(body=pickle.dumps(items)))
+            yield _batch(CUT, row._replace(body=pickle.dumps(items))._asdict())
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[BucketRow]:
@@ -233,20 +227,14 @@ def read_dumps(
     answer: Callable[[int, MetadataLog, Iterator[Item]], object],
 ) -> Iterator[pa.RecordBatch]:
     """Read whole dumps: each is one text, whose lines depend on those before."""
-    import pyarrow as pa
-
     for batch in batches:
         for row in batch.to_pylist():
             with closing(_open(row["path"], row["content"])) as file:
                 items = read_dump_text(row["path"], file)
                 body = pickle.dumps(answer(row["log"], logs[row["log"]], items))
-            yield pa.RecordBatch.from_pylist(
-                [{"log": row["log"], "body": body}], pa.schema([("log", pa.int32()), ("body", pa.binary())])
-            )
+            yield _batch(FINDING_SCHEMA, {"log": row["log"], "body": body})
 
 
 def audited_whole(_: int, log: MetadataLog, items: Iterator[Item], repairs: Repairs) -> LogFindings:
-    audit = LogAudit(log, repairs)
-    for _event in audit.run(items):
-        pass
-    return audit.findings()
+    """Return the findings in a dump."""
+    return findings_of(log, items, repairs)

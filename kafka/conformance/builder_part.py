@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, Outcome
 from elrcheck.kafka.conformance.known_classes import BuilderDisagreement
-from elrcheck.kafka.conformance.model_side import Unheld, built
+from elrcheck.kafka.conformance.model_side import NotRepresentable, built
 from elrcheck.kafka.conformance.projections import builder_differences
 from elrcheck.kafka.kafka_oracle import ControllerOracle
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderAnswer, BuilderQuestion, KafkaPartition
@@ -24,7 +24,7 @@ class BuilderPart(KafkaPart[BuilderQuestion, BuilderAnswer]):
         """Return the model's partition; None if it cannot represent the question."""
         try:
             return built(config, question)
-        except Unheld:
+        except NotRepresentable:
             return None
 
     def ask(self, oracle: ControllerOracle, questions: Sequence[BuilderQuestion]) -> Sequence[BuilderAnswer]:

@@ -92,6 +92,18 @@ def ask_task(task: Task) -> list[VersionResult]:
     return ask_block(task.team.config, task.seed, task.block, oracles)
 
 
+def limit_reached(stop: Interrupts, is_first: bool, deadline: float | None) -> str | None:
+    """Return what ends a run now: "interrupted" or an option; None if it continues.
+
+    is_first: the run has to end at its first difference, and there is one. deadline: of time.monotonic.
+    """
+    if stop():
+        return "interrupted"
+    if is_first:
+        return "--stop-at-first"
+    return "--seconds" if deadline is not None and time.monotonic() > deadline else None
+
+
 def compare_team(
     opener: Opener,
     team: Team,
@@ -109,12 +121,7 @@ def compare_team(
     for block, results in zip(blocks, each(ask_task, tasks, workers), strict=False):
         run.add(team, block, results)
         progress.tell(ComparisonsDone(run.compared, run.unexplained, time.monotonic() - started))
-        if stop():
-            run.stopped_by = "interrupted"
-        elif request.stop_at_first and run.unexplained:
-            run.stopped_by = "--stop-at-first"
-        elif deadline is not None and time.monotonic() > deadline:
-            run.stopped_by = "--seconds"
+        run.stopped_by = limit_reached(stop, request.stop_at_first and run.unexplained > 0, deadline)
         if run.stopped_by is not None or (request.level == "broker" and run.compared >= request.comparisons):
             break
     return run

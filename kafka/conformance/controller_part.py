@@ -12,7 +12,7 @@ from typing import TypeAlias
 from elrcheck.kafka.conformance.builder_part import plainer_partitions
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, Outcome
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, partition_of, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import directory_of, step_differences
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import ControllerOracle
@@ -39,7 +39,7 @@ class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
             for step in steps:
                 error, now = decide_step(now, step)
                 answers.append((error, now))
-        except Unheld:
+        except NotRepresentable:
             pass
         return tuple(answers)
 
@@ -58,7 +58,7 @@ class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
                 ahead = together and number <= len(expected)
                 try:
                     error, after = expected[number - 1] if ahead else decide_step(now, step)
-                except Unheld:
+                except NotRepresentable:
                     yield Agreement.UNHELD
                     together, after = False, _as_kafka(now, kafka)
                 else:
@@ -73,7 +73,7 @@ class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
                 partition, brokers = partition_in(kafka), kafka.brokers
                 # The model does not work out the directories of new replicas.
                 now = after if after.directories else replace(after, directories=partition.directories)
-        except Unheld:
+        except NotRepresentable:
             yield Agreement.UNHELD
 
     def smaller(self, disagreement: StepDisagreement) -> Iterator[Walk]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from elrcheck.kafka.conformance.controller_part import Walk, partition_in
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
-from elrcheck.kafka.conformance.model_side import Unheld, decide_step, partition_of, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import partition_differences
 from elrcheck.kafka.controller_steps import StepAnswer
 from elrcheck.kafka.kafka_oracle import ControllerOracle
@@ -59,7 +59,7 @@ class OrderPart(KafkaPart[Walk, BothAnswers]):
             differences.extend(partition_differences(in_order, partition_of(reversed_order)))
             now = situation_of(config, other[0])
             error, after = decide_step(now, other[1][-1])
-        except Unheld:
+        except NotRepresentable:
             yield Agreement.SAME
             return
         if plain.brokers != turned.brokers:

@@ -97,7 +97,7 @@ def class_of(d: ControllerDisagreement) -> KnownClass | None:
 
 
 def _is_reordered(d: ControllerDisagreement) -> bool:
-    """The sets are the same and only the order of the ISR differs from before, for one partition epoch."""
+    """Return whether only the order of the ISR has changed, in a record of its own."""
     before, after = d.before, d.answer.partition
     if isinstance(d, StepDisagreement) and (d.answer.error != d.error or _fields(d) != {"partition_epoch"}):
         return False
@@ -109,7 +109,7 @@ def _is_reordered(d: ControllerDisagreement) -> bool:
 
 
 def _has_isr_of_minus_one(d: ControllerDisagreement) -> bool:
-    """LastKnownELR [-1] was stored beside a leader, and -1 wins an unclean election: the ISR becomes [-1]."""
+    """Return whether -1, stored in LastKnownELR beside a leader, wins an unclean election: the ISR becomes [-1]."""
     before, after = d.before, d.answer.partition
     if after is None or after.isr != (NO_LEADER,) or before.last_known_elr != (NO_LEADER,):
         return False
@@ -120,7 +120,7 @@ def _has_isr_of_minus_one(d: ControllerDisagreement) -> bool:
 
 
 def _moved_to_partition_zero(d: ControllerDisagreement) -> bool:
-    """The model repeats the record for an entry that Kafka has turned into one of partition 0."""
+    """Return whether the model repeats the record for an entry that Kafka has turned into one of partition 0."""
     if not isinstance(d, StepDisagreement) or not isinstance(d.step, Register | Unregister):
         return False
     after, model = d.answer.partition, d.partition
@@ -160,11 +160,11 @@ CLASSES: tuple[tuple[KnownClass, Explains], ...] = (
         KnownClass(
             "S0",
             "a record of another partition than number 0 is written once, where the model repeats it",
-            "an entry that is left in the index for nothing becomes one of partition 0 when an equal one is"
-            " removed; the modelled partition is number 0, and there it stays",
+            "a stale entry of the index becomes one of partition 0 when an equal one is removed; the modelled"
+            " partition has number 0 and keeps its entry",
             "BrokersToElrs.remove",
         ),
         _moved_to_partition_zero,
     ),
 )
-"""Each class with the predicate that says whether it is the whole reason of a difference."""
+"""Each class with the predicate that decides whether it is the whole reason for a difference."""

@@ -32,7 +32,7 @@ STRANGER_EPOCH = 7919
 """The distance of the registered epoch from that in the clean-shutdown file of another registration."""
 
 
-class Unheld(Exception):
+class NotRepresentable(Exception):
     """The model cannot represent something in the question, so there is nothing to compare."""
 
 
@@ -59,7 +59,7 @@ def partition_of(registered: KafkaPartition) -> Partition:
     """Return a PartitionRegistration as the model holds it: lists of members are sets, -1 is not a leader."""
     none = registered.last_known_elr == (NO_LEADER,)
     if NO_LEADER in registered.isr or (NO_LEADER in registered.last_known_elr and not none):
-        raise Unheld("-1 as a member")
+        raise NotRepresentable("-1 as a member")
     return Partition(
         replicas=registered.replicas,
         adding=frozenset(registered.adding),
@@ -225,7 +225,7 @@ def _event(s: Controller, step: Step) -> Event:
         case steps.SwitchElr(on):
             return events.FeatureEvent(on)
         case _:
-            raise Unheld(type(step).__name__)
+            raise NotRepresentable(type(step).__name__)
 
 
 def _after(now: Situation, decided: Decided) -> Situation:
@@ -246,7 +246,7 @@ def _recorded(now: Situation, b: int) -> int | None:
     if b not in replicas:
         return None
     if now.directories is None:
-        raise Unheld("a directory that nothing assigned")
+        raise NotRepresentable("a directory that nothing assigned")
     return now.directories[replicas.index(b)]
 
 
@@ -300,10 +300,10 @@ def _next_state(now: Situation, step: steps.Heartbeat) -> ControlState:
     """BrokerHeartbeatManager.calculateNextBrokerState, as far as the model has it."""
     r = now.controller.registration[step.broker]
     if not r.registered or r.in_controlled_shutdown:
-        raise Unheld("a heartbeat of a broker that is not registered, or shutting down")
+        raise NotRepresentable("a heartbeat of a broker that is not registered, or shutting down")
     if r.fenced:
         if step.want_shut_down:
-            raise Unheld("a fenced broker that shuts down")
+            raise NotRepresentable("a fenced broker that shuts down")
         return ControlState.UNFENCED if step.caught_up and not step.want_fence else ControlState.UNCHANGED
     if step.want_fence:
         return ControlState.FENCED
@@ -312,7 +312,7 @@ def _next_state(now: Situation, step: steps.Heartbeat) -> ControlState:
     if now.controller.partition.leader == step.broker:
         return ControlState.CONTROLLED_SHUTDOWN
     if now.config.partition_zero_replicas > 0:
-        raise Unheld("whether a broker leads another partition")
+        raise NotRepresentable("whether a broker leads another partition")
     return ControlState.FENCED
 
 
@@ -340,12 +340,12 @@ def _request(s: Controller, step: steps.AlterPartition) -> events.AlterPartition
 def _configure(now: Situation, step: steps.Configure) -> tuple[str, Situation]:
     if step.key == "unclean.leader.election.enable":
         if step.level != "topic" or step.value is None:
-            raise Unheld("unclean.leader.election.enable of anything but the topic")
+            raise NotRepresentable("unclean.leader.election.enable of anything but the topic")
         unclean = step.value == "true"
         brokers, zero = len(now.controller.registration), now.config.partition_zero_replicas
         return Error.NONE.name, replace(now, config=configured(now.config, brokers, unclean, zero))
     if step.value is None and step.level != "topic" and not now.controller.settings.elr_enabled:
-        raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
+        raise NotRepresentable("a cluster or a broker whose min.insync.replicas was deleted")
     value = None if step.value is None else int(step.value)
     event = events.MinIsrEvent(events.MinIsrLevel(step.level), step.broker or 0, value)
     decided = decide(now.config, now.controller, event)
@@ -356,11 +356,11 @@ def _assign_directory(now: Situation, b: int, directory: int) -> tuple[str, Situ
     """Take a report of a directory, which may be the recorded one (handleAssignReplicasToDirs)."""
     replicas = now.controller.partition.replicas
     if now.directories is None:
-        raise Unheld("a directory that nothing assigned")
+        raise NotRepresentable("a directory that nothing assigned")
     if b not in replicas:
-        raise Unheld("a directory of a broker that holds no replica")
+        raise NotRepresentable("a directory of a broker that holds no replica")
     if directory not in now.online[b]:
-        raise Unheld("a directory that has failed")
+        raise NotRepresentable("a directory that has failed")
     place = replicas.index(b)
     moved = now.directories[place] != directory
     failed = now.controller.registration[b].directory == Directory.OFFLINE

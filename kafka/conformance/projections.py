@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, partition_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, partition_of
 from elrcheck.kafka.controller_steps import KafkaBroker, StepAnswer
 from elrcheck.kafka.partition_questions import UNASSIGNED, BuilderAnswer, KafkaPartition
 from elrcheck.model.min_isr import effective_min_isr
@@ -19,8 +19,8 @@ PROJECTIONS = (
     ProjectionReport(
         "members are sets",
         "ISR, ELR, lastKnownElr, adding and removing replicas are compared as sets",
-        "elections scan the replica list, whose order is compared; every other list is only asked for its"
-        " members. The run asks Kafka's classes the same questions with the ISR permuted, and counts that",
+        "elections scan the replica list, whose order is compared; of every other list only the members matter."
+        " The run also asks Kafka's classes the same questions with the ISR permuted",
     ),
     ProjectionReport(
         "incarnations for broker epochs",
@@ -78,21 +78,21 @@ def text_of(value: object) -> str:
     return "none" if value is None else getattr(value, "name", str(value))
 
 
-_APART = ("last_known_leader", "last_known_none")
-_PARTITION = tuple(field.name for field in fields(Partition) if field.name not in _APART)
+_NOT_LISTED = ("last_known_leader", "last_known_none")
+_PARTITION = tuple(field.name for field in fields(Partition) if field.name not in _NOT_LISTED)
 
 
 def partition_differences(kafka: KafkaPartition | None, model: Partition | None) -> tuple[FieldPair, ...]:
     """Compare field by field; a partition that one side lacks differs as a whole."""
     if kafka is None or model is None:
-        return _apart("partition", kafka and "a partition", model and "a partition")
+        return _difference("partition", kafka and "a partition", model and "a partition")
     try:
         held = partition_of(kafka)
-    except Unheld:
+    except NotRepresentable:
         held = None
     if held is not None and held == model:
         return ()
-    pairs = (_apart(name, _text_of_kafka(kafka, name), _text_of_model(model, name)) for name in _PARTITION)
+    pairs = (_difference(name, _text_of_kafka(kafka, name), _text_of_model(model, name)) for name in _PARTITION)
     return tuple(difference for pair in pairs for difference in pair)
 
 
@@ -122,19 +122,19 @@ def step_differences(
     """Compare an answer of the controller's managers with the model. registered: Kafka's brokers before the step."""
     s = after.controller
     old, new = before.controller.registration, s.registration
-    differences = [*_apart("error", answer.error, error), *partition_differences(answer.partition, s.partition)]
+    differences = [*_difference("error", answer.error, error), *partition_differences(answer.partition, s.partition)]
     for b, broker in enumerate(answer.brokers):
-        differences += _apart(f"broker {b}", _condition(broker), _condition(new[b]))
+        differences += _difference(f"broker {b}", _condition(broker), _condition(new[b]))
         kafka_restarts, model_restarts = broker.epoch != registered[b].epoch, new[b].epoch != old[b].epoch
-        differences += _apart(f"broker {b} epoch", _change(kafka_restarts), _change(model_restarts))
-    differences += _apart("elr", answer.elr, s.settings.elr_enabled)
+        differences += _difference(f"broker {b} epoch", _change(kafka_restarts), _change(model_restarts))
+    differences += _difference("elr", answer.elr, s.settings.elr_enabled)
     differences += _directory_differences(answer, s)
     if answer.min_isr:
-        differences += _apart("min ISR in effect", answer.min_isr, min_isr_in_effect(after))
+        differences += _difference("min ISR in effect", answer.min_isr, min_isr_in_effect(after))
     return tuple(differences)
 
 
-def _apart(name: str, kafka: object, model: object) -> tuple[FieldPair, ...]:
+def _difference(name: str, kafka: object, model: object) -> tuple[FieldPair, ...]:
     return () if kafka == model else (FieldPair(name, text_of(kafka), text_of(model)),)
 
 
@@ -162,7 +162,7 @@ def _directory_differences(answer: StepAnswer, s: Controller) -> tuple[FieldPair
     ]
     kafka = frozenset(b for b, directory, _ in directories if directory == Directory.OFFLINE)
     model = frozenset(b for b, _, directory in directories if directory == Directory.OFFLINE)
-    return _apart("offline directories of", kafka, model)
+    return _difference("offline directories of", kafka, model)
 
 
 def _condition(broker: KafkaBroker | Registration) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from elrcheck.kafka import controller_steps as steps
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, situation_of
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.model.config import Config
@@ -59,15 +59,15 @@ def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Ste
     """Return a setup and events, each chosen in the state that the model reaches by those before."""
     setup = random_setup(choice, config.elr_enabled)
     now = situation_of(config, setup)
-    taken: list[Step] = []
+    walk: list[Step] = []
     for _ in range(choice.randint(SHORTEST, LONGEST)):
         step = random_step(choice, now, config.elr_enabled)
         try:
             _, now = decide_step(now, step)
-        except Unheld:
+        except NotRepresentable:
             continue
-        taken.append(step)
-    return setup, tuple(taken)
+        walk.append(step)
+    return setup, tuple(walk)
 
 
 def random_step(choice: random.Random, now: Situation, features: bool) -> Step:

@@ -241,10 +241,10 @@ def _copies(walk: ControllerWalk) -> Assertion | None:
     before = walk.steps[-1].before
     complete = _complete(walk.config, before)
     proposed = frozenset(m.broker for m in call.isr) if isinstance(call, AlterPartition) else EMPTY
-    had = frozenset(before.partition.replicas) & (_candidates(before) | proposed) & complete
-    left = frozenset(after.partition.replicas) & _candidates(after) & complete
-    copies = min(len(had), effective_min_isr(after.settings, after.partition.replicas))
-    if len(left) >= copies:
+    copies_before = frozenset(before.partition.replicas) & (_candidates(before) | proposed) & complete
+    copies_after = frozenset(after.partition.replicas) & _candidates(after) & complete
+    copies = min(len(copies_before), effective_min_isr(after.settings, after.partition.replicas))
+    if len(copies_after) >= copies:
         return None
     return Assertion(
         f"the end of a reassignment leaves each committed record, which {_of(complete)} hold, on {copies}"

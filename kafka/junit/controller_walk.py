@@ -16,7 +16,7 @@ import msgspec
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka import controller_steps as steps
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, situation_of
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.plain import Label
@@ -236,7 +236,7 @@ def _assign(now: Situation, s: State) -> steps.AssignDirectory:
 def _decide(now: Situation, call: Step, step: str) -> tuple[str, Situation]:
     try:
         return decide_step(now, call)
-    except Unheld as absent:
+    except NotRepresentable as absent:
         raise UsageFault("junit-trace", f"{step}: the model does not hold {absent}") from absent
 
 
@@ -261,7 +261,7 @@ def _decide_repaired(now: Situation, call: Step, in_trace: Partition) -> tuple[s
         )
     try:
         return decide_step(now, call)
-    except Unheld:
+    except NotRepresentable:
         return None, None
 
 

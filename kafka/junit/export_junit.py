@@ -24,7 +24,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.junit.assertions import ASSERTIONS, assertion_of
 from elrcheck.kafka.junit.controller_walk import walk_of
-from elrcheck.kafka.junit.junit_source import About, junit_source
+from elrcheck.kafka.junit.junit_source import TestTexts, junit_source
 from elrcheck.kafka.junit.leader_source import SCRIPTED, leader_source, scripted_source
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.ir import Fn
@@ -98,7 +98,7 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
     ident = property if property is not None and finding is None else trace.origin.property
     released = _released(trace.origin.variant)
     walk = walk_of(subject.config, trace, subject.repaired, released)
-    fn = _property(subject.model, ident)
+    fn = subject.model.properties_by_id[ident]
     command = f"elrcheck export junit {what}" + (f" --property {property}" if property else "")
     if finding is not None and subject.repaired is not None and walk.parting is None:
         led = leader_walk_of(subject.model, subject.config, trace, subject.repaired)
@@ -123,7 +123,7 @@ def _scripted(ident: str, property: str | None, name: str | None) -> JunitTest:
     if property not in (None, script.property):
         message, help = f"{ident} does not break {property}", f"its test is of {script.property}"
         raise UsageFault("junit-property", message, help=help)
-    fn = _property(load_checked_model(), script.property)
+    fn = load_checked_model().properties_by_id[script.property]
     test = _about(find_finding(ident), fn, (script.how,), name, f"elrcheck export junit {ident}")
     return JunitTest(test.name, scripted_source(script, test), script.property, ident)
 
@@ -138,22 +138,18 @@ def _how(subject: Subject, steps: str, released: bool) -> tuple[str, ...]:
     return origin, "No release does all that this variant does, so the end is asserted, not the steps before it."
 
 
-def _about(finding: Finding | None, fn: Fn, how: Iterable[str], name: str | None, command: str) -> About:
+def _about(finding: Finding | None, fn: Fn, how: Iterable[str], name: str | None, command: str) -> TestTexts:
     title, subject, paragraphs = "", f"{fn.ident} ({fn.name})", []
     if finding is not None:
         title, subject = finding.id.replace("-", ""), f"{finding.id}, {subject}"
         paragraphs.append(f"{finding.id}: {finding.title}.")
-    return About(
+    return TestTexts(
         name=name or f"{title}{fn.name}Test",
         method=f"test{fn.name}",
         subject=subject,
         about=(*paragraphs, f"{fn.ident} ({fn.name}): {summary(fn.doc)}", *how),
         command=command,
     )
-
-
-def _property(model: Model, ident: str) -> Fn:
-    return next(fn for fn in (*model.always, *model.leads_to) if fn.ident == ident)
 
 
 # ---------------------------------------------------------------------------- where the trace comes from

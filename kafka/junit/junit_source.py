@@ -32,7 +32,7 @@ IMPORT = re.compile(r"^import (static )?([\w.]+);$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class About:
+class TestTexts:
     """The texts of a test. about: its Javadoc, by paragraphs; subject: the finding and the property, for messages."""
 
     name: str
@@ -42,7 +42,7 @@ class About:
     command: str
 
 
-def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test: About) -> str:
+def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test: TestTexts) -> str:
     """Return the Java file."""
     body = [*_start(walk, assertion.first), *_steps(model, walk, assertion), *_end(assertion, test)]
     code = "\n".join(body)
@@ -53,7 +53,7 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
 
 
 def java_file(
-    test: About, package: str, fields: Sequence[str], body: Sequence[str], parts: Mapping[str, str], more: str = ""
+    test: TestTexts, package: str, fields: Sequence[str], body: Sequence[str], parts: Mapping[str, str], more: str = ""
 ) -> str:
     """Return a test with the classes that it includes. parts: their sources by name; more: has imports."""
     nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
@@ -195,7 +195,7 @@ def _configure(step: steps.Configure) -> str:
     return f"context.configure(ConfigResource.Type.{kind}, {name}, Context.{key}, {value})"
 
 
-def _end(assertion: Assertion, test: About) -> list[str]:
+def _end(assertion: Assertion, test: TestTexts) -> list[str]:
     return assert_true(assertion.condition, f"{test.subject}: {assertion.says};", "context.state()")
 
 

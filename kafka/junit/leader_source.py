@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent
-from elrcheck.kafka.junit.junit_source import About, assert_true, comment, driver, environment, java_file, java_list
+from elrcheck.kafka.junit.junit_source import TestTexts, assert_true, comment, driver, environment, java_file, java_list
 from elrcheck.kafka.junit.leader_walk import LeaderView, LeaderWalk, Publication
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
@@ -31,7 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 """
 
 
-def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
+def leader_source(model: Model, walk: LeaderWalk, test: TestTexts) -> str:
     """Return the Java file."""
     body = ["Replica replica = new Replica(folder.toFile());", f"// {LAG}"]
     body += [f"{leader_call(event)};" for event in walk.start] + [""]
@@ -118,7 +118,7 @@ SCRIPTED: Mapping[str, ScriptedTest] = {
 """Tests by the id of their finding."""
 
 
-def scripted_source(script: ScriptedTest, test: About) -> str:
+def scripted_source(script: ScriptedTest, test: TestTexts) -> str:
     """Return the Java file of a test whose steps are written in Java."""
     body = environment().get_template(script.steps).render(subject=test.subject).rstrip().splitlines()
     parts = {name: driver("broker", name) for name in PARTS}

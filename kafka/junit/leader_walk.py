@@ -121,16 +121,16 @@ def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired:
     fenced: frozenset[int] = frozenset()
     for index, label in enumerate(trace.labels[:until]):
         before, after = trace.states[index], trace.states[index + 1]
-        met = list(_events(label, before, after, b))
-        if label.action == "Fetch" and met:
+        events_of_step = list(_events(label, before, after, b))
+        if label.action == "Fetch" and events_of_step:
             not_proposed = _not_proposed(config, trace, b, index)
             if not_proposed != fenced:
-                met.insert(0, _registered(before, not_proposed))
+                events_of_step.insert(0, _registered(before, not_proposed))
                 fenced = not_proposed
-        if not met and _changed_by_events(before.broker[b]) != _changed_by_events(after.broker[b]):
+        if not events_of_step and _changed_by_events(before.broker[b]) != _changed_by_events(after.broker[b]):
             message = f"step {index + 1}, {label.action}: no call of kafka.cluster.Partition does this"
             raise UsageFault("junit-trace", message)
-        steps.append(LeaderStep(label, tuple(met), view_of(config, after, b)))
+        steps.append(LeaderStep(label, tuple(events_of_step), view_of(config, after, b)))
     return LeaderWalk(b, tuple(start), tuple(steps), repaired)
 
 

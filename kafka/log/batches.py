@@ -206,7 +206,7 @@ def _record(head: BatchHeader, data: bytes, at: int) -> tuple[StoredRecord, int]
     body, end = part(data, at, length)
     if not body:
         raise Malformed("it is empty")
-    time, at = varlong(body, 1)  # the first byte is of no use yet (attributes)
+    time, at = varlong(body, 1)  # behind the attributes, one byte that Kafka does not use
     delta, at = varlong(body, at)
     if not 0 <= delta <= head.last_delta:
         raise Malformed(f"its offset lies {delta} behind the first of the batch")

@@ -51,7 +51,7 @@ def _long_varint(data: bytes, at: int, most: int) -> tuple[int, int]:
 
 
 def part(data: bytes, at: int, length: int) -> tuple[bytes, int]:
-    """Return that many bytes."""
+    """Return the next `length` bytes."""
     end = at + length
     if length < 0 or end > len(data):
         raise Malformed(f"{length} bytes expected, {len(data) - at} left")

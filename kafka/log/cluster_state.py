@@ -124,7 +124,7 @@ class ClusterState:
         return self._of_topic.get(topic_id, ())
 
     def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
-        """Apply a record and return the changes of partitions; raise Impossible."""
+        """Apply a record and return the changes of partitions; raise EarlierRecordsMissing."""
         change = self._apply.get(record.name)
         return [] if change is None else change(record.fields)
 
@@ -153,7 +153,7 @@ class ClusterState:
         key = PartitionKey(r["topicId"], r["partitionId"])
         if key.partition < 0:
             raise EarlierRecordsMissing(f"a partition of {self.name_of(key)} has number {key.partition}")
-        return [self._put(key, self.created(r))]
+        return [self.put(key, self.created(r))]
 
     def created(self, r: Fields) -> StoredPartition:
         """Return the partition that a record creates."""
@@ -174,7 +174,7 @@ class ClusterState:
         before = self.partitions.get(key)
         if before is None:
             raise EarlierRecordsMissing(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
-        return [self._put(key, self.changed(before, r))]
+        return [self.put(key, self.changed(before, r))]
 
     def changed(self, before: StoredPartition, r: Fields) -> StoredPartition:
         """Return the partition after a record."""
@@ -203,17 +203,14 @@ class ClusterState:
             if p.elr or p.last_known_elr:
                 shape = self._shape(replace(p, elr=(), last_known_elr=()), before.shape.directories)
                 after = StoredPartition(shape, before.leader_epoch, before.partition_epoch + 1)
-                changed.append(self._put(key, after))
+                changed.append(self.put(key, after))
         return changed
 
     def _shape(self, lists: KafkaPartition, directories: tuple[str, ...]) -> Shape:
         return self.shapes.shape_of(lists, _for_each(lists.replicas, directories))
 
-    def create(self, key: PartitionKey, created: StoredPartition) -> None:
-        """Register a partition that does not exist yet."""
-        self._put(key, created)
-
-    def _put(self, key: PartitionKey, after: StoredPartition) -> PartitionChanged:
+    def put(self, key: PartitionKey, after: StoredPartition) -> PartitionChanged:
+        """Register a partition, in place of an earlier one if it exists."""
         before = self.partitions.get(key)
         self.partitions[key] = after
         if before is not None:

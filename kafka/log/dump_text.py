@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, SchemaField, ValueEncoding
-from elrcheck.kafka.log.segments import CutOff, Damage, never
+from elrcheck.kafka.log.segments import CutOff, Damage, never, unreadable
 
 BATCH = re.compile(
     r"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,18}) (?>.*?isControl: )(true|false) "
@@ -64,7 +63,7 @@ def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
         with path.open("rb") as file:
             yield from read_dump_text(str(path), file, stop)
     except OSError as fault:
-        raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+        raise unreadable(path, fault) from fault
 
 
 def read_dump_text(path: str, file: BinaryIO, stop: Callable[[], bool] = never) -> Iterator[Item]:

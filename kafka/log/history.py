@@ -92,14 +92,10 @@ class History:
     def events(self, items: Iterable[Item]) -> Iterator[HistoryEvent]:
         """Apply a log, one event after the other."""
         for item in items:
-            if isinstance(item, LogEntry):
+            if isinstance(item, LogEntry | RecordRun):
                 if self._snapshot is not None and item.path != self._snapshot.path:
                     yield from self._end_snapshot()
-                yield from self._entry(item)
-            elif isinstance(item, RecordRun):
-                if self._snapshot is not None and item.path != self._snapshot.path:
-                    yield from self._end_snapshot()
-                yield from self._run(item)
+                yield from self._entry(item) if isinstance(item, LogEntry) else self._run(item)
             elif isinstance(item, SnapshotStart):
                 self._start(item)
             else:
@@ -134,11 +130,11 @@ class History:
             elif record.name == SNAPSHOT_FOOTER.name and self._snapshot is not None:
                 yield from self._end_snapshot()
             elif not self._passed_over:
-                self._count(entry)
+                self._count(self._offset_of(entry))
             return
         if self._passed_over:
             return
-        self._count(entry)
+        self._count(self._offset_of(entry))
         if isinstance(record, Unread):
             self._count_unread(record, entry)
         else:
@@ -152,7 +148,8 @@ class History:
             if self.apply_run is not None and self._is_followed():
                 count = self.apply_run(run, number)
                 if count:
-                    self._count_applied(run, number, count)
+                    self._unsettled = True
+                    self._count(run.offsets[number], run.offsets[number + count - 1], count)
                     number += count
                     continue
             item = run.item(number)
@@ -214,16 +211,9 @@ class History:
         """Return the offset in the log; 0 in the snapshot that formatting a controller leaves."""
         return entry.offset if self._snapshot is None else max(self._snapshot.end_offset - 1, 0)
 
-    def _count_applied(self, run: RecordRun, number: int, count: int) -> None:
-        self._unsettled = True
-        self.read.records += count
+    def _count(self, first: int, last: int | None = None, records: int = 1) -> None:
+        """Count records. first, last: their offsets; last is None for a single one."""
+        self.read.records += records
         if self.read.first_offset is None:
-            self.read.first_offset = run.offsets[number]
-        self.read.last_offset = run.offsets[number + count - 1]
-
-    def _count(self, entry: LogEntry) -> None:
-        offset = self._offset_of(entry)
-        self.read.records += 1
-        if self.read.first_offset is None:
-            self.read.first_offset = offset
-        self.read.last_offset = offset
+            self.read.first_offset = first
+        self.read.last_offset = first if last is None else last

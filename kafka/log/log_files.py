@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump, read_dump
 from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, SnapshotStart, read_entries
-from elrcheck.kafka.log.segments import CutOff, Damage, never
+from elrcheck.kafka.log.segments import CutOff, Damage, demand_regular, never, unreadable
 
 SEGMENT = re.compile(r"(\d{20})\.log")
 SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
@@ -63,7 +62,7 @@ class MetadataLog:
 
 @dataclass(frozen=True)
 class LogPart:
-    """A file of a log. base: its first offset, if its name tells; reaches: of a snapshot, its end offset."""
+    """A file of a log. base: the first offset in its name, if any; reaches: of a snapshot, its end offset."""
 
     path: str
     base: int | None
@@ -114,9 +113,7 @@ def is_named_as_log(name: str) -> bool:
 
 def _files_of(path: Path) -> list[Path]:
     if not path.is_dir():
-        if not path.is_file():  # a pipe would be waited for
-            what = "this is not a regular file" if path.exists() else "there is no such file or folder"
-            raise UsageFault("log-unreadable", what, where=str(path), help=WHAT_IT_IS)
+        demand_regular(path, WHAT_IT_IS)
         return [path]
     try:
         for folder in (path, path / FOLDER):
@@ -127,9 +124,9 @@ def _files_of(path: Path) -> list[Path]:
             return named
         fits = any(_named_in(folder) for folder in below)
     except OSError as fault:
-        raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+        raise unreadable(path, fault) from fault
     help = f"if its subfolders are metadata logs, name them: '{path}/*'" if fits else WHAT_IT_IS
-    raise UsageFault("log-unreadable", "the folder has no metadata log", where=str(path), help=help)
+    raise unreadable(path, "the folder has no metadata log", help)
 
 
 def _named_in(folder: Path) -> list[Path]:
@@ -222,7 +219,7 @@ def _start(log: MetadataLog) -> tuple[int, str] | None:
     if not log.snapshots:
         return None
     first = log.segments[0][0] if log.segments else log.snapshots[-1][0]
-    if not first:  # the log is complete; only a snapshot of nothing comes before it
+    if not first:  # the log is complete; only an empty snapshot precedes it
         return log.snapshots[0] if log.snapshots[0][0] == 0 else None
     reaching = [snapshot for snapshot in log.snapshots if snapshot[0] >= first]
     return reaching[0] if reaching else log.snapshots[-1]

@@ -71,7 +71,7 @@ class Shape:
     def lists(self) -> KafkaPartition:
         """The lists and the leader, with 0 for the epochs."""
         if self._lists is None:
-            self._lists = _renamed(self.pattern.lists, dict(enumerate(self.home.brokers)) | {NO_LEADER: NO_LEADER})
+            self._lists = renamed(self.pattern.lists, dict(enumerate(self.home.brokers)) | {NO_LEADER: NO_LEADER})
         return self._lists
 
     @property
@@ -128,7 +128,7 @@ class Shapes:
         directory_of = dict(zip(p.replicas, directories, strict=True))
         home = self._home(tuple([(broker, directory_of.get(broker, UNASSIGNED)) for broker in sorted(brokers)]))
         determined = len(directory_of) == len(p.replicas) and NO_LEADER not in directory_of
-        content = (_renamed(p, home.place), None if determined else directories)
+        content = (renamed(p, home.place), None if determined else directories)
         pattern = self._patterns.get(content)
         if pattern is None:
             pattern = self._patterns[content] = Pattern(*content)
@@ -143,12 +143,18 @@ class Shapes:
         return home
 
 
-def _renamed(p: KafkaPartition, name: Mapping[int, int]) -> KafkaPartition:
+def renamed(p: KafkaPartition, name: Mapping[int, int], *, in_order: bool = False) -> KafkaPartition:
+    """Return the lists and the leader with other numbers for brokers.
+
+    in_order: sort all lists but the replicas, so that lists of equal members become equal.
+    """
+
     def each(ids: Sequence[int]) -> Ids:
-        return tuple([name[broker] for broker in ids])
+        names = [name[broker] for broker in ids]
+        return tuple(sorted(names) if in_order else names)
 
     return KafkaPartition(
-        replicas=each(p.replicas),
+        replicas=tuple([name[broker] for broker in p.replicas]),
         isr=each(p.isr),
         elr=each(p.elr),
         last_known_elr=each(p.last_known_elr),

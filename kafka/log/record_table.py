@@ -220,6 +220,9 @@ CONTROLS: Mapping[int, RecordType] = MappingProxyType(
     {kind.key: kind for kind in (LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER)}
 )
 
+ABOUT_BROKERS = frozenset(kind.name for kind in TYPES if "BROKER" in kind.name)
+"""Records that register, unregister, fence or change a broker."""
+ABOUT_SETTINGS = frozenset({"CONFIG_RECORD", "FEATURE_LEVEL_RECORD"})
 UNREAD: Mapping[int, str] = MappingProxyType(
     {
         10: "DELEGATION_TOKEN_RECORD",

@@ -100,14 +100,25 @@ def read_segment(
     stop: polled during a long search for the next batch; once true, nothing more is read.
     """
     try:
-        if not path.is_file():  # opening a pipe would wait
-            what = "this is not a regular file" if path.exists() else "there is no such file"
-            raise UsageFault("log-unreadable", what, where=str(path))
+        demand_regular(path)
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             yield from read_pieces(str(path), file, size, first_offset, footer=footer, stop=stop)
     except OSError as fault:
-        raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
+        raise unreadable(path, fault) from fault
+
+
+def unreadable(path: Path | str, why: OSError | str, help: str | None = None) -> UsageFault:
+    """Return the error of a file or a folder that cannot be read."""
+    message = why if isinstance(why, str) else why.strerror or str(why)
+    return UsageFault("log-unreadable", message, where=str(path), help=help)
+
+
+def demand_regular(path: Path, help: str | None = None) -> None:
+    """Raise UsageFault unless this is a regular file: opening a pipe would wait."""
+    if not path.is_file():
+        what = "this is not a regular file" if path.exists() else "there is no such file or folder"
+        raise unreadable(path, what, help)
 
 
 def read_pieces(

@@ -29,7 +29,7 @@ ORDER = ("outside", "proved", "undefined", "undecided", "refuted")
 class HazardByProof:
     """The verdict of the proof on a hazard. beyond: settings of its search that no proof covers.
 
-    hole: no obligation is open, although the proof covers what the search that finds it has.
+    hole: no obligation is open, although the proof covers the configuration of the search that finds the hazard.
     """
 
     by_proof: ByProof

@@ -154,8 +154,7 @@ def candidates(
     def remains(repair: RepairedRule) -> bool:
         between()
         repaired = plain(replace(config, **repair.knobs))
-        fn = next(fn for fn in repaired.model.always if fn.ident == ident)
-        return happens(repaired, labels, fn)
+        return happens(repaired, labels, repaired.model.properties_by_id[ident])
 
     return [repair for repair in repairs if not remains(repair)]
 

@@ -28,7 +28,7 @@ PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
 def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
-    """Return the events of every search of a finding; and variants that take brokers down otherwise -> these events."""
+    """Return the events of each search of a finding -> themselves, and variants with other stops -> those events."""
     suspected: dict[Events, Events] = {}
     for finding in findings:
         for run in finding.runs:

@@ -52,7 +52,7 @@ Search: TypeAlias = Callable[[Events, Sequence[str], bool], SetAnswer | None]
 
 @dataclass
 class EventSets:
-    """The monotone search. names: of the events, in order; properties: those that are asked for."""
+    """The monotone search. names: of the events, in order; properties: ids of those to search for."""
 
     names: Sequence[str]
     properties: Sequence[str]
@@ -62,8 +62,8 @@ class EventSets:
     fitting: frozenset[Events] = frozenset()
     """Suspected sets from findings under the same rules and settings; they come first."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
-    _hurried: set[Events] = field(default_factory=set, init=False)
-    """Sets in which a short search broke nothing: they wait for their turn."""
+    _tried_briefly: set[Events] = field(default_factory=set, init=False)
+    """Sets without a violation in a brief search; a longer one follows in their turn."""
 
     def of_size(self, size: int) -> list[Events]:
         """Return every set of this many events, those that take the least time first."""
@@ -74,7 +74,7 @@ class EventSets:
         own = [events for events in self.suspected if len(events) == size and set(events) <= set(self.names)]
         own.sort(key=self.estimate)
         yield from (events for events in own if self.suspected[events] == events)
-        yield from (events for events in own if self._does_for_broken(events))
+        yield from (events for events in own if self._replaces_broken(events))
 
     def likely(self) -> Iterator[Events]:
         """Return the fitting sets, variants of those that break, and the subsets of all of these."""
@@ -82,10 +82,10 @@ class EventSets:
         for fits in sorted(fitting, key=lambda events: (len(events), self.estimate(events), events)):
             same = [e for e, of in self.suspected.items() if of == fits and set(e) <= set(self.names)]
             for events in (fits, *same):
-                if events == fits or self._does_for_broken(events):
+                if events == fits or self._replaces_broken(events):
                     yield from (*parts(events), events)
 
-    def _does_for_broken(self, events: Events) -> bool:
+    def _replaces_broken(self, events: Events) -> bool:
         """Return whether it is a variant of a set that breaks a property."""
         of = self.suspected[events]
         return of != events and bool(self.answers.get(of, SetAnswer()).broken)
@@ -129,13 +129,13 @@ class EventSets:
 
     def _ask(self, search: Search, events: Events, briefly: bool) -> bool:
         """Search a set; return whether a property broke, so that another one may be open still."""
-        properties = [] if briefly and events in self._hurried else self.open(events)
+        properties = [] if briefly and events in self._tried_briefly else self.open(events)
         answer = search(events, properties, briefly) if properties else None
         if answer is None:
             return False
         self.answers[events] = self.answers.get(events, SetAnswer()).merged(answer)
         if briefly and not answer.broken:
-            self._hurried.add(events)
+            self._tried_briefly.add(events)
         return bool(answer.broken)
 
     def smallest(self, ident: str) -> list[Events]:

@@ -19,7 +19,7 @@ from elrcheck.kafka.risk.time_budget import OutOfTime
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.model.state import State
-from elrcheck.results.finding_table import FindingRow
+from elrcheck.results.finding_table import FindingRow, Level
 from elrcheck.results.risk.risk_report import (
     EvidenceLevel,
     OutsideFinding,
@@ -31,7 +31,7 @@ from elrcheck.results.risk.risk_report import (
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
-LEVELS: Mapping[str, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
+LEVELS: Mapping[Level, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
 LOGS = "Let fewer logs be lost at once (other racks, log.flush.interval), or raise min.insync.replicas."
 BY_SETTING: Mapping[str, str] = {
     "unclean_leader_election_enable": "Set unclean.leader.election.enable=false.",
@@ -39,7 +39,7 @@ BY_SETTING: Mapping[str, str] = {
 }
 
 
-NO_TIME = "the time was over before its cause was looked for; a longer --time-budget looks for it"
+NO_TIME = "the time ended before the search for its cause; give a longer --time-budget"
 
 
 class KnownRules(NamedTuple):
@@ -155,14 +155,11 @@ class Answerer:
         levels: list[EvidenceLevel] = ["model"]
         words = ["model: this trace"]
         for level, name in LEVELS.items():
-            findings_shown = [
-                f"{finding} {self.rows[finding].words(level, release)}"  # type: ignore[arg-type]
-                for finding in findings
-                if _is_shown(self.rows[finding], level, release)
-            ]
-            if findings_shown:
+            rows = [self.rows[finding] for finding in findings if self.rows[finding].is_shown(level, release)]
+            if rows:
                 levels.append(name)
-                words.append(f"{name}: {', '.join(findings_shown)}")
+                evidence = (f"{row.finding} {row.words(level, release)}" for row in rows)
+                words.append(f"{name}: {', '.join(evidence)}")
         if findings and len(levels) == 1:
             words.append(f"not shown on {release} itself")
         return tuple(levels), "; ".join(words)
@@ -191,10 +188,6 @@ PROPERTY: Mapping[str, str] = {"LOSS-1": "P-6", "LOSS-2": "", "STALL-1": ""}
 """An outcome -> the property of the model that its stored trace violates; empty where no property stands for it."""
 
 
-def _is_shown(row: FindingRow, level: str, release: str) -> bool:
-    return any(cell.state == "shown" for cell in row.cells if (cell.level, cell.kafka) == (level, release))
-
-
 def outside_findings(
     rules: KnownRules, settings: RiskSettings, answers: Sequence[RiskAnswer]
 ) -> tuple[OutsideFinding, ...]:
@@ -203,11 +196,11 @@ def outside_findings(
     outside = []
     for finding in rules.findings:
         row = rules.rows[finding.id]
-        levels = [level for level in ("model", *LEVELS) if _is_shown(row, level, settings.kafka)]
-        if finding.id in named or not levels:
+        every: tuple[Level, ...] = ("model", *LEVELS)
+        if finding.id in named or not any(row.is_shown(level, settings.kafka) for level in every):
             continue
         if finding.needs.met(settings.elr, settings.unclean_leader_election_enable):
-            lost = finding.severity == "loss" and "brokers" in levels
+            lost = finding.severity == "loss" and row.is_shown("brokers", settings.kafka)
             page = f"docs/findings/{finding.id}.md"
             outside.append(OutsideFinding(finding.id, finding.title, finding.lost, page, lost))
     return tuple(sorted(outside, key=lambda one: not one.loss_on_brokers))

@@ -145,7 +145,7 @@ class RiskSearch:
 
     def _steps(self, events: Events, ident: str, states: Sequence[Any]) -> tuple[int, ...]:
         """Have the plain model follow the engine's trace; return the numbers of its steps with only these events."""
-        fn = next(fn for fn in self.model.always if fn.ident == ident)
+        fn = self.model.properties_by_id[ident]
         labels = replay_finding(self.model, self.config(events), fn, states).labels
         numbers = {label: number for number, (label, _) in enumerate(self.plain(self.config(events)).steps)}
         return tuple(numbers[label] for label in labels)
@@ -173,7 +173,7 @@ class RiskSearch:
             label, _ = plain.steps[number]
             labels.append(label)
             states.append(plain.step(states[-1], label))
-        fn = next(fn for fn in self.model.always if fn.ident == ident)
+        fn = self.model.properties_by_id[ident]
         if plain.holds(fn, states[-1]) or not plain.within(states[-1]):
             raise ReplayError(f"{ident} holds at the end of the trace of {' '.join(events)}")
         self._followed[events, ident] = tuple(labels), tuple(states)

@@ -23,28 +23,28 @@ class OutOfTime(Exception):
 
 
 class Stopwatch:
-    """Since when something takes time, and how many seconds of it one second of work takes."""
+    """Measures elapsed time, also per second of processor time."""
 
     def __init__(self) -> None:
         self.started, self._worked = time.monotonic(), time.thread_time()
 
     def seconds(self) -> float:
-        """Return the seconds since then."""
+        """Return the seconds since the start."""
         return time.monotonic() - self.started
 
     def slowness(self) -> float:
-        """Return how many seconds a second of work of this thread has taken, 1 or more."""
+        """Return the elapsed seconds for each second of this thread's processor time, 1 or more."""
         worked = time.thread_time() - self._worked
         return max(1.0, self.seconds() / worked) if worked >= SHORTEST else 1.0
 
 
 class TimeBudget:
-    """What is left of so many seconds since a moment. slowness: see `Stopwatch`."""
+    """A number of seconds from a moment on. slowness: see `Stopwatch`."""
 
     def __init__(self, seconds: float, started: float, slowness: float) -> None:
         self.seconds, self._started, self._slowness = seconds, started, slowness
         self.answers = 0
-        """Sets of events that are to be explained."""
+        """The number of sets of events to explain."""
 
     def left(self, share: float = 1.0) -> float:
         """Return the seconds that are left for searches, of this share of the time."""
@@ -53,7 +53,7 @@ class TimeBudget:
         return end - self.passed()
 
     def passed(self) -> float:
-        """Return the seconds since the moment."""
+        """Return the seconds that have passed."""
         return time.monotonic() - self._started
 
     def demand(self) -> None:

@@ -8,7 +8,8 @@ includes it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,9 +33,9 @@ from elrcheck.stored_traces.written_values import Unreadable, format_place, get,
 from elrcheck.traces.describe import text
 from elrcheck.traces.violation import explain
 
-_ROOM = 90  # more of each budget than any story uses
+_ROOM = 90  # of each budget; no story uses as many
 _LOG_ROOM = 6
-# Only where these may change do brokers remember min ISR, and states hold what was promised under it.
+# Budgets that make states larger: brokers then store min ISR, and the state the promises made under it.
 _STORED: dict[str, tuple[str, ...]] = {
     "min_isr_changes": ("ChangeMinIsr(", "ChangeBrokerMinIsr(", "DeleteMinIsr("),
     "reassignments": ("Reassign(", "CancelReassignment("),
@@ -43,7 +44,7 @@ _STORED: dict[str, tuple[str, ...]] = {
 
 
 @dataclass
-class Played:
+class ReplayedRun:
     """A replayed run. story[i]: index of the story step that led to states[i + 1]."""
 
     config: Config
@@ -55,24 +56,24 @@ class Played:
     refused: str | None = None
 
 
-def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, Played]]:
+def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, ReplayedRun]]:
     """Replay every run of a scenario; return the report, and each replayed run by its label."""
     runs: list[RunReport] = []
-    played: dict[str, Played] = {}
+    played: dict[str, ReplayedRun] = {}
     for run in scenario.runs:
         for name in run.variants:
             label = run_label(name, run)
             if label in {report.label for report in runs}:
                 raise _fault(f"two runs have the label `{label}`", run.where, "give one of them a `name`")
             knobs = {key: plain(value) for key, value in run.knobs.items()}
-            lacking = run.pending or scenario.pending
-            if lacking:
+            pending = run.pending or scenario.pending
+            if pending:
                 expected = _expected(run, model)
-                runs.append(RunReport(label, name, knobs, "pending", expected, "not run", pending=lacking))
+                runs.append(RunReport(label, name, knobs, "pending", expected, "not run", pending=pending))
                 continue
-            went = _play(scenario, run, name, model)
-            played[label] = went
-            runs.append(_judge(scenario, run, label, name, knobs, model, went))
+            replayed = _play(scenario, run, name, model)
+            played[label] = replayed
+            runs.append(_judge(scenario, run, label, name, knobs, model, replayed))
     verdicts = {run.verdict for run in runs}
     rest: ScenarioVerdict = "pending" if "pending" in verdicts else "as_expected"
     report = ScenarioReport(
@@ -100,18 +101,18 @@ def _fault(why: str, where: str, help: str | None = None) -> UsageFault:
 # ------------------------------------------------------------------------------------ playing
 
 
-def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
+def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> ReplayedRun:
     room = {part.name: _ROOM for part in dataclasses.fields(Spent)}
-    room |= dict.fromkeys(_STORED.keys() - _turned(scenario, run), 0)
+    room |= dict.fromkeys(_STORED.keys() - _stored_budgets(scenario, run), 0)
     if "log_slots" not in {**scenario.config, **run.knobs}:
         room["log_slots"] = _LOG_ROOM
     config = build_config(Config, find_variant(variant).knobs, room, scenario.config, run.knobs)
     stage = PlainModel(model, config)
     first = stage.initial()
     for claim in scenario.start:
-        ty, keys = _place(model, claim, config)
-        first = put_at(first, keys, _value(ty, claim, config))
-    went = Played(config, [first])
+        _, keys, value = _claimed(model, claim, config)
+        first = put_at(first, keys, value)
+    replayed = ReplayedRun(config, [first])
     steps = (*scenario.steps, *run.steps)
     story = [step for step in steps if not step.variants or variant in step.variants]
     calls = [[_call(call, step, model, config) for call in step.actions] for step in story]
@@ -121,88 +122,95 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
         index += 1 if labels or step.note else 0
         for label, call in zip(labels, step.actions, strict=True):
             try:
-                after = stage.step(went.states[-1], label)
+                after = stage.step(replayed.states[-1], label)
             except NotEnabled as refusal:
-                went.refused = refusal.guard
-                if run.verdict != "refused" or len(went.labels) != total - 1:
-                    went.mismatches.append(Mismatch(index, call, "possible", f"refused: {refusal.guard}"))
+                replayed.refused = refusal.guard
+                if run.verdict != "refused" or len(replayed.labels) != total - 1:
+                    replayed.mismatches.append(Mismatch(index, call, "possible", f"refused: {refusal.guard}"))
                 break
-            went.states.append(after)
-            went.labels.append(label)
-            went.story.append(index)
-        result = summary(went.states[-1]) if went.refused is None else f"refused: {went.refused}"
+            replayed.states.append(after)
+            replayed.labels.append(label)
+            replayed.story.append(index)
+        result = summary(replayed.states[-1]) if replayed.refused is None else f"refused: {replayed.refused}"
         if labels or step.note:
-            went.reports.append(StoryReport(index, step.note, step.actions, result))
-        if went.refused is not None:
+            replayed.reports.append(StoryReport(index, step.note, step.actions, result))
+        if replayed.refused is not None:
             break
-        _compare(model, config, step.expect, index, went)
-    if went.refused is None:
-        _compare(model, config, run.expect, index, went)
-    went.config = _bounded(config, went, scenario, run)
-    reject_impossible(went.config)
-    return went
+        _compare(model, config, step.expect, index, replayed)
+    if replayed.refused is None:
+        _compare(model, config, run.expect, index, replayed)
+    replayed.config = _bounded(config, replayed, scenario, run)
+    reject_impossible(replayed.config)
+    return replayed
 
 
-def _turned(scenario: Scenario, run: Run) -> set[str]:
+def _stored_budgets(scenario: Scenario, run: Run) -> set[str]:
     """Return the budgets that the run uses and that affect what a state holds."""
     calls = [call for step in (*scenario.steps, *run.steps) for call in step.actions]
     return {budget for budget, actions in _STORED.items() if any(c.startswith(actions) for c in calls)}
 
 
-def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
+def _bounded(config: Config, replayed: ReplayedRun, scenario: Scenario, run: Run) -> Config:
     """Return the configuration with its budgets and log length reduced to what the run used."""
-    spent = went.states[-1].spent
+    spent = replayed.states[-1].spent
     used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
-        used["log_slots"] = max(1, *(len(b.log) for s in went.states for b in s.broker))
-    for budget in _turned(scenario, run):
+        used["log_slots"] = max(1, *(len(b.log) for s in replayed.states for b in s.broker))
+    for budget in _stored_budgets(scenario, run):
         used[budget] = max(1, used[budget])
     return replace(config, **used)
 
 
+@contextmanager
+def _read_at(where: str, subject: str = "") -> Iterator[None]:
+    """Report unreadable text inside the block as a UsageFault at this place."""
+    try:
+        yield
+    except Unreadable as fault:
+        raise _fault(f"{subject}{fault}", where, fault.help) from fault
+
+
 def _call(call: str, step: StoryStep, model: Model, config: Config) -> Label:
-    try:
+    with _read_at(step.where):
         return read_call(call, model.actions_by_name, config)
-    except Unreadable as fault:
-        raise _fault(str(fault), step.where, fault.help) from fault
 
 
-def _place(model: Model, claim: Claim, config: Config) -> tuple[Ty, tuple[str | int, ...]]:
-    try:
-        return place(model.state_ty, claim.path, config)
-    except Unreadable as fault:
-        raise _fault(str(fault), claim.where, fault.help) from fault
+def _claimed(model: Model, claim: Claim, config: Config) -> tuple[Ty, tuple[str | int, ...], Any]:
+    """Return the type and the place in the state of a claim, and the claimed value."""
+    with _read_at(claim.where):
+        ty, keys = place(model.state_ty, claim.path, config)
+    with _read_at(claim.where, f"`{claim.path}`: "):
+        return ty, keys, read_value(ty, claim.value, config, LOGS)
 
 
-def _value(ty: Ty, claim: Claim, config: Config) -> Any:
-    try:
-        return read_value(ty, claim.value, config, LOGS)
-    except Unreadable as fault:
-        raise _fault(f"`{claim.path}`: {fault}", claim.where, fault.help) from fault
-
-
-def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, went: Played) -> None:
+def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, replayed: ReplayedRun) -> None:
     for claim in claims:
-        ty, keys = _place(model, claim, config)
-        expected, actual = _value(ty, claim, config), get(went.states[-1], keys)
+        ty, keys, expected = _claimed(model, claim, config)
+        actual = get(replayed.states[-1], keys)
         if expected != actual:
-            went.mismatches.append(Mismatch(index, format_place(keys), text(expected, ty), text(actual, ty)))
+            replayed.mismatches.append(Mismatch(index, format_place(keys), text(expected, ty), text(actual, ty)))
 
 
 # ------------------------------------------------------------------------------------ judging
 
 
 def _judge(
-    scenario: Scenario, run: Run, label: str, variant: str, knobs: Mapping[str, Any], model: Model, went: Played
+    scenario: Scenario,
+    run: Run,
+    label: str,
+    variant: str,
+    knobs: Mapping[str, Any],
+    model: Model,
+    replayed: ReplayedRun,
 ) -> RunReport:
     idents = [fn.ident for fn in model.checks]
     for ident in (*run.breaks, *run.also_breaks, *run.disputed, *run.reaches):
         if ident not in idents:
             raise _fault(f"unknown property `{ident}`", run.where, did_you_mean(ident, idents))
-    hits = first_hits(model, went)
-    broken = tuple(_broken(model, went, fn, hits[fn.ident]) for fn in model.always if fn.ident in hits)
+    hits = first_hits(model, replayed)
+    broken = tuple(_broken(model, replayed, fn, hits[fn.ident]) for fn in model.always if fn.ident in hits)
     violations = {one.id: one for one in broken}
-    wrong = list(went.mismatches)
+    wrong = list(replayed.mismatches)
     for ident in (*run.breaks, *run.also_breaks):
         if ident not in violations:
             wrong.append(Mismatch(None, ident, "violated", "holds"))
@@ -212,46 +220,46 @@ def _judge(
     for ident in run.reaches:
         if ident not in hits:
             wrong.append(Mismatch(None, ident, "reached", "not reached"))
-    if run.verdict == "refused" and went.refused != run.refused and not went.mismatches:
-        actual = "possible" if went.refused is None else f"refused: {went.refused}"
-        wrong.append(Mismatch(len(went.reports), "last action", f"refused: {run.refused}", actual))
+    if run.verdict == "refused" and replayed.refused != run.refused and not replayed.mismatches:
+        actual = "possible" if replayed.refused is None else f"refused: {replayed.refused}"
+        wrong.append(Mismatch(len(replayed.reports), "last action", f"refused: {run.refused}", actual))
     return RunReport(
         label=label,
         variant=variant,
         knobs=knobs,
         verdict="unexpected" if wrong else "as_expected",
         expected=_expected(run, model),
-        actual=_actual(violations, went),
+        actual=_actual(violations, replayed),
         broken=broken,
         reached=tuple(ident for ident in run.reaches if ident in hits),
         disputed=run.disputed,
         mismatches=tuple(wrong),
-        config=config_values(went.config),
-        steps=tuple(went.reports),
+        config=config_values(replayed.config),
+        steps=tuple(replayed.reports),
     )
 
 
-def first_hits(model: Model, went: Played) -> dict[str, int]:
+def first_hits(model: Model, replayed: ReplayedRun) -> dict[str, int]:
     """Return the index of the first state that violates or reaches each property; a step counts at its end."""
-    stage = PlainModel(model, went.config)
+    stage = PlainModel(model, replayed.config)
     hits: dict[str, int] = {}
     for fn in model.checks:
         hit_if = fn.kind == "sometimes"
-        for index in range(1 if fn.is_step else 0, len(went.states)):
-            if stage.holds(fn, *_seen(fn, went, index)) == hit_if:
+        for index in range(1 if fn.is_step else 0, len(replayed.states)):
+            if stage.holds(fn, *_seen(fn, replayed, index)) == hit_if:
                 hits[fn.ident] = index
                 break
     return hits
 
 
-def _seen(fn: Fn, went: Played, index: int) -> tuple[State, ...]:
-    return (went.states[index - 1], went.states[index]) if fn.is_step else (went.states[index],)
+def _seen(fn: Fn, replayed: ReplayedRun, index: int) -> tuple[State, ...]:
+    return (replayed.states[index - 1], replayed.states[index]) if fn.is_step else (replayed.states[index],)
 
 
-def _broken(model: Model, went: Played, fn: Fn, index: int) -> Hit:
-    before = went.states[index - 1] if index else None
-    why = explain(model, went.config, fn, _seen(fn, went, index), before)
-    step = went.story[index - 1] if index else 0
+def _broken(model: Model, replayed: ReplayedRun, fn: Fn, index: int) -> Hit:
+    before = replayed.states[index - 1] if index else None
+    why = explain(model, replayed.config, fn, _seen(fn, replayed, index), before)
+    step = replayed.story[index - 1] if index else 0
     return Hit(fn.ident, fn.name, step, why.conjunct, why.witness)
 
 
@@ -269,12 +277,12 @@ def _expected(run: Run, model: Model) -> str:
     return "breaks " + ", ".join(fn.ident for fn in model.always if fn.ident in named)
 
 
-def _actual(violations: Mapping[str, Hit], went: Played) -> str:
+def _actual(violations: Mapping[str, Hit], replayed: ReplayedRun) -> str:
     parts = []
     if violations:
         parts.append("breaks " + ", ".join(violations))
-    if went.refused is not None:
-        parts.append(f"refused: {went.refused}")
+    if replayed.refused is not None:
+        parts.append(f"refused: {replayed.refused}")
     return "; ".join(parts) or "safe"
 
 

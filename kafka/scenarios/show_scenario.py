@@ -13,7 +13,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.scenarios.scenario import Played, first_hits, replay
+from elrcheck.kafka.scenarios.scenario import ReplayedRun, first_hits, replay
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import write_trace
@@ -39,14 +39,14 @@ def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
     return structs.replace(report, runs=tuple(runs), run_dir=str(run_dir))
 
 
-def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played) -> tuple[str, ...]:
+def _store(folder: Path, model: Model, ident: str, run: RunReport, replayed: ReplayedRun) -> tuple[str, ...]:
     """Store the whole run as one trace, and for each violated property the run up to the violation."""
     usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
-    overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
+    overrides = {key: value for key, value in config_values(replayed.config).items() if value != usual[key]}
     origin = TraceOrigin(run.variant, DEFAULT_SCOPE, overrides)
-    whole = Behaviour(origin, tuple(went.states), tuple(went.labels))
+    whole = Behaviour(origin, tuple(replayed.states), tuple(replayed.labels))
     stem = re.sub(r"[^\w.-]+", "-", f"{ident}-{run.label}")
-    hits = first_hits(model, went)
+    hits = first_hits(model, replayed)
     parts = {f"{stem}.trace.json": ("", len(whole.labels))}
     parts |= {f"{stem}-{one.id}.trace.json": (one.id, hits[one.id]) for one in run.broken}
     for name, (prop, end) in parts.items():

@@ -14,7 +14,7 @@ from elrcheck.catalogue.evidence.counterexamples import FindingCounterexample
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.finding_text import searches
 from elrcheck.catalogue.scenario_file import Scenario
-from elrcheck.kafka.scenarios.scenario import Played
+from elrcheck.kafka.scenarios.scenario import ReplayedRun
 from elrcheck.kafka.scenarios.scenario import replay as play
 from elrcheck.lang.load import Model
 from elrcheck.report.html.html_part import Grid, HtmlPage, PagePart
@@ -36,7 +36,7 @@ def scenario_page(scenario: Scenario, model: Model, links: Links = ()) -> str:
     report, played = play(scenario, model)
     first = {run.actual: run for run in reversed(report.runs) if run.label in played}
     runs = [(run, played[run.label]) for run in report.runs if first.get(run.actual) is run]
-    parts = tuple(_run_part(f"r{number}", model, run, went) for number, (run, went) in enumerate(runs, 1))
+    parts = tuple(_run_part(f"r{number}", model, run, replayed) for number, (run, replayed) in enumerate(runs, 1))
     tone = "passed" if report.verdict == "as_expected" else "undecided"
     return _page(f"show {scenario.id}", scenario.title, tone, scenario.about, parts, links)
 
@@ -74,18 +74,18 @@ def _on_lines(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(" ".join(cell.split()) for cell in row) for row in rows)
 
 
-def _run_part(key: str, model: Model, run: RunReport, went: Played) -> PagePart:
-    view = trace_view(model, went.states, went.labels, "")
-    scenes = FollowedScenes(model, went.config, went.states, went.labels)
-    whole = replace(view, truths=truths(model, went.config, went.states), drawn=scenes)
+def _run_part(key: str, model: Model, run: RunReport, replayed: ReplayedRun) -> PagePart:
+    view = trace_view(model, replayed.states, replayed.labels, "")
+    scenes = FollowedScenes(model, replayed.config, replayed.states, replayed.labels)
+    whole = replace(view, truths=truths(model, replayed.config, replayed.states), drawn=scenes)
     message = f"Expected: {run.expected}. Found: {run.actual}."
-    brokers = went.config.broker_count
+    brokers = replayed.config.broker_count
     block = trace_block(f"{key}-t", run.label, message, whole, brokers, word="Run", shows_violation=False)
     return PagePart(key, run.label, traces=(block,), folded=key != "r1")
 
 
 def _block(key: str, recorded: FindingCounterexample, trace: Replayed) -> TraceBlock:
-    fn = next(fn for fn in trace.model.properties if fn.ident == recorded.breaks)
+    fn = trace.model.properties_by_id[recorded.breaks]
     title = f"{fn.ident} {fn.name}, {recorded.variant}"
     kind = "never comes true" if recorded.loop is not None else "is false at the end"
     broken: Any = trace.broken

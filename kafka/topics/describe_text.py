@@ -67,7 +67,7 @@ def read_description(text: str) -> Described:
 
 
 class _Reader:
-    """Reads line after line, and remembers whose settings follow."""
+    """Reads the lines in order, and remembers the resource of the settings that follow."""
 
     def __init__(self) -> None:
         self.topics: dict[str, TopicDescription] = {}
@@ -76,7 +76,7 @@ class _Reader:
         self.number = 0
 
     def read(self, line: str) -> None:
-        """Take in a line, or raise NotUnderstood."""
+        """Read a line; raise NotUnderstood for any other."""
         if not line:
             return
         if line.startswith("Topic:"):
@@ -105,9 +105,9 @@ class _Reader:
             replicas = [part.strip() for part in fields.get("Replicas", "").split(",")]
             partition = fields["Partition"]
             if not partition.isdecimal() or not all(each.isdecimal() for each in replicas):
-                raise NotUnderstood("partition or replicas are no numbers")
-            gone = {part.strip() for part in fields.get("AddingReplicas", "").split(",") if part.strip()}
-            self._named(name).factors[int(partition)] = len(set(replicas) - gone)
+                raise NotUnderstood("partition or replicas are not numbers")
+            adding = {part.strip() for part in fields.get("AddingReplicas", "").split(",") if part.strip()}
+            self._named(name).factors[int(partition)] = len(set(replicas) - adding)
             return
         if "ReplicationFactor" not in fields:
             raise NotUnderstood("neither a topic with ReplicationFactor nor a partition")
@@ -123,7 +123,7 @@ class _Reader:
 
     def _setting(self, name: str, value: str, synonyms: str | None) -> None:
         if self._into is None:
-            raise NotUnderstood("nothing says whose setting this is")
+            raise NotUnderstood("the resource of this setting is not given")
         self._into[name] = value
         for source, key, inherited in SYNONYM.findall(synonyms or ""):
             if source in INHERITED and key in (MIN_ISR, UNCLEAN):

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-MIN_ISR = "min.insync.replicas"
-UNCLEAN = "unclean.leader.election.enable"
+from elrcheck.kafka.log.cluster_state import MIN_ISR as MIN_ISR
+from elrcheck.kafka.log.cluster_state import UNCLEAN as UNCLEAN
+from elrcheck.model.queries.cluster_image import legal_topic_name
+
 FACTOR = "default.replication.factor"
 
 
@@ -35,7 +37,7 @@ class TopicDescription:
 class Described:
     """A whole description. cluster: settings of brokers, which apply to topics without their own.
 
-    unread: what was not understood, each with its line and why.
+    unread: the parts that are not understood, each with its line and the reason.
     """
 
     topics: tuple[TopicDescription, ...]
@@ -60,7 +62,11 @@ class TopicSettings:
 
 
 class NotUnderstood(ValueError):
-    """Raised for a part of a description that is not understood; the text says why."""
+    """A part of a description is not understood; the message has the reason. line: its line, from 1."""
+
+    def __init__(self, why: object, line: int = 0) -> None:
+        super().__init__(str(why))
+        self.line = line
 
 
 def all_of(descriptions: Iterable[Described]) -> Described:
@@ -94,7 +100,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
         every = set(topic.factors.values()) or {topic.replication_factor or default}
         for factor in sorted(every):
             if factor == 0:
-                problems.append(f"topic {topic.name}: its replication factor is not said")
+                problems.append(f"topic {topic.name}: its replication factor is not given")
                 continue
             parts = [str(partition) for partition, size in sorted(topic.factors.items()) if size == factor]
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
@@ -109,17 +115,17 @@ def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, def
     return topic.configs.get(name, cluster.get(name, default))
 
 
-def number(text: str, what: str) -> int:
+def number(text: str, what: str, line: int = 0) -> int:
     """Return a positive number; raise NotUnderstood for any other text."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise NotUnderstood(f"{what} must be a positive number, not `{text}`")
+        raise NotUnderstood(f"{what} must be a positive number, not `{text}`", line)
     return int(text)
 
 
-def topic_name(text: str) -> str:
-    """Return the name of a topic; raise NotUnderstood if Kafka would refuse it."""
-    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", text):
-        raise NotUnderstood("no name of a topic")
+def topic_name(text: str, line: int = 0) -> str:
+    """Return the name of a topic; raise NotUnderstood if Kafka would reject it."""
+    if not legal_topic_name(text):
+        raise NotUnderstood("not a legal topic name", line)
     return text
 
 

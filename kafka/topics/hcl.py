@@ -66,7 +66,7 @@ class HclFault(ValueError):
 def read_blocks(text: str) -> Iterator[HclBlock]:
     """Yield the blocks of a file, one after the other; raise HclFault at what is not HCL."""
     reader = _HclReader(text)
-    while reader.more():
+    while reader.has_more():
         yield reader.block(0)
 
 
@@ -77,9 +77,9 @@ class _HclReader:
         self._counted = (0, 1)
         """A position, and its line: lines are counted once."""
 
-    def more(self) -> bool:
-        """Pass over blanks, lines and comments; return whether anything follows."""
-        self._pass(lines=True)
+    def has_more(self) -> bool:
+        """Skip blanks, lines and comments; return whether anything follows."""
+        self._skip(lines=True)
         return self._at < len(self._text)
 
     def block(self, depth: int) -> HclBlock:
@@ -92,21 +92,21 @@ class _HclReader:
         if depth > MOST_NESTED:
             raise self._fault(f"more than {MOST_NESTED} blocks inside each other")
         labels: list[str] = []
-        self._pass()
-        while not self._take("{"):
+        self._skip()
+        while not self._accept("{"):
             label = self._string() if self._peek() == '"' else self._name("a label or `{`")
             if isinstance(label, Expression):
                 raise self._fault("a label is an expression")
             labels.append(label)
-            self._pass()
+            self._skip()
         attributes: dict[str, Attribute] = {}
         blocks: list[HclBlock] = []
         while True:
-            self._pass(lines=True)
-            if self._take("}"):
+            self._skip(lines=True)
+            if self._accept("}"):
                 return HclBlock(kind, tuple(labels), attributes, tuple(blocks), line)
             at, name = self._line(), self._name("an attribute, a block or `}`")
-            self._pass()
+            self._skip()
             if self._peek() != "=":
                 blocks.append(self._block(name, at, depth + 1))
                 continue
@@ -114,17 +114,17 @@ class _HclReader:
             if name in attributes:
                 raise HclFault(at, f"`{name}` appears twice")
             attributes[name] = Attribute(self._value(depth), at)
-            self._pass()
+            self._skip()
             if self._peek() not in ("\n", "}", ""):
                 raise self._fault("the end of the line expected")
 
     def _value(self, depth: int) -> Value:
-        """Read a literal, or pass over an expression."""
-        self._pass()
+        """Read a literal, or skip an expression."""
+        self._skip()
         start = self._at
         value = self._literal(depth)
         if not isinstance(value, Expression):
-            self._pass()
+            self._skip()
             if self._peek() in ("\n", ",", "}", "]", ""):
                 return value
         self._at = start
@@ -152,37 +152,37 @@ class _HclReader:
         self._at += 1
         items: list[Value] = []
         while True:
-            self._pass(lines=True)
-            if self._take("]"):
+            self._skip(lines=True)
+            if self._accept("]"):
                 return items
             if (word := NAME.match(self._text, self._at)) is not None and word[0] == "for":
                 return Expression("")
             items.append(self._value(depth))
-            self._pass(lines=True)
-            if not self._take(",") and self._peek() != "]":
+            self._skip(lines=True)
+            if not self._accept(",") and self._peek() != "]":
                 raise self._fault("`,` or `]` expected")
 
     def _object(self, depth: int) -> Value:
         self._at += 1
         items: dict[str, Value] = {}
         while True:
-            self._pass(lines=True)
-            if self._take("}"):
+            self._skip(lines=True)
+            if self._accept("}"):
                 return items
             word = NAME.match(self._text, self._at)
             if (word is not None and word[0] == "for") or self._peek() == "(":
                 return Expression("")
             key = self._string() if self._peek() == '"' else self._key()
-            self._pass()
-            if not self._take("=") and not self._take(":"):
+            self._skip()
+            if not self._accept("=") and not self._accept(":"):
                 raise self._fault("`=` expected")
             if isinstance(key, Expression):
                 return key
             if key in items:
                 raise self._fault(f"the key `{key}` appears twice")
             items[key] = self._value(depth)
-            self._pass()
-            if not self._take(",") and self._peek() not in ("\n", "}"):
+            self._skip()
+            if not self._accept(",") and self._peek() not in ("\n", "}"):
                 raise self._fault("`,`, `}` or the end of the line expected")
 
     def _key(self) -> str:
@@ -229,7 +229,7 @@ class _HclReader:
         return ESCAPES[following]
 
     def _expression(self) -> Expression:
-        """Pass over an expression up to the end of its line, or what closes the brackets around it."""
+        """Skip an expression up to the end of its line, or what closes the brackets around it."""
         start = self._at
         while self._peek() not in ("\n", ",", "}", "]", ")", ""):
             self._part()
@@ -239,7 +239,7 @@ class _HclReader:
         return Expression(text)
 
     def _part(self) -> None:
-        """Pass over a part of an expression: a string, something in brackets, a comment, or a character."""
+        """Skip a part of an expression: a string, something in brackets, a comment, or a character."""
         sign = self._peek()
         heredoc = HEREDOC.match(self._text, self._at)
         if heredoc is not None:
@@ -258,7 +258,7 @@ class _HclReader:
             self._at += 1
 
     def _balanced(self) -> None:
-        """Pass over brackets with what is inside them."""
+        """Skip brackets with what is inside them."""
         line, closing = self._line(), [OPENING[self._peek()]]
         self._at += 1
         while closing:
@@ -275,7 +275,7 @@ class _HclReader:
             else:
                 self._part()
 
-    def _pass(self, lines: bool = False) -> None:
+    def _skip(self, lines: bool = False) -> None:
         """Skip blanks and comments; with `lines`, also the ends of lines."""
         while True:
             blank = BLANK.match(self._text, self._at) or COMMENT.match(self._text, self._at)
@@ -291,7 +291,7 @@ class _HclReader:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _take(self, sign: str) -> bool:
+    def _accept(self, sign: str) -> bool:
         if self._peek() != sign:
             return False
         self._at += 1

@@ -10,7 +10,7 @@
       config:
         min.insync.replicas: 2
 
-Other documents of the file are skipped. What is not understood is named with its line.
+Other documents of the file are skipped. Lines that are not understood are listed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def read_strimzi(text: str) -> Described:
             reader.document(node)
     except yaml.MarkedYAMLError as fault:
         line = fault.problem_mark.line + 1 if fault.problem_mark is not None else 1
-        reader.unread.append(f"line {line}: no YAML: {fault.problem}; the rest of the file is not read")
+        reader.unread.append(f"line {line}: not YAML: {fault.problem}; the rest of the file is not read")
     except (yaml.YAMLError, RecursionError) as fault:
         why = "it nests too deep" if isinstance(fault, RecursionError) else " ".join(str(fault).split())
-        reader.unread.append(f"line 1: no YAML: {why}; the rest of the file is not read")
+        reader.unread.append(f"line 1: not YAML: {why}; the rest of the file is not read")
     return Described(tuple(reader.topics), reader.cluster, tuple(reader.unread))
 
 
@@ -58,11 +58,11 @@ class _Resources:
         self.unread: list[str] = []
 
     def document(self, node: yaml.Node | None) -> None:
-        """Take in a document, or each item of a list of resources."""
+        """Read a document, or each item of a list of resources."""
         for resource in _resources(node):
             try:
                 self._resource(resource)
-            except _NotUnderstoodInYaml as fault:
+            except NotUnderstood as fault:
                 self.unread.append(f"line {fault.line}: {fault}")
 
     def _resource(self, node: yaml.Node) -> None:
@@ -80,12 +80,12 @@ class _Resources:
         spec = _inside(fields, "spec")
         named = spec.get("topicName") or _inside(fields, "metadata").get("name")
         if named is None:
-            raise _NotUnderstoodInYaml(node, "a KafkaTopic without a name")
+            raise NotUnderstood("a KafkaTopic without a name", _line(node))
         topic = TopicDescription(_text(named, "name"), line=_line(node))
         try:
             topic_name(topic.name)
         except NotUnderstood as fault:
-            raise _NotUnderstoodInYaml(named, f"`{topic.name[:40]}`: {fault}") from fault
+            raise NotUnderstood(f"`{topic.name[:40]}`: {fault}", _line(named)) from fault
         for name in spec.keys() - SPEC:
             self.unread.append(f"line {_line(spec[name])}: {topic.name}: unknown field `{name}` of the spec")
         if "replicas" in spec:
@@ -94,12 +94,6 @@ class _Resources:
         config = _inside(spec, "config")
         topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
         return topic
-
-
-class _NotUnderstoodInYaml(NotUnderstood):
-    def __init__(self, node: yaml.Node, why: object) -> None:
-        super().__init__(str(why))
-        self.line = _line(node)
 
 
 def _resources(node: yaml.Node | None) -> Iterator[yaml.Node]:
@@ -114,7 +108,7 @@ def _resources(node: yaml.Node | None) -> Iterator[yaml.Node]:
 
 
 def _value(node: yaml.Node, name: str) -> str:
-    """Return a text among the fields of a mapping; "" if it is not there."""
+    """Return a text among the fields of a mapping; "" without such a field."""
     texts = [value.value for key, value in node.value if key.value == name and isinstance(value, yaml.ScalarNode)]
     return str(texts[0]) if texts else ""
 
@@ -123,12 +117,12 @@ def _fields(node: yaml.Node, what: str) -> Fields:
     if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise _NotUnderstoodInYaml(node, f"{what} is not a mapping")
+        raise NotUnderstood(f"{what} is not a mapping", _line(node))
     fields: Fields = {}
     for key, value in node.value:
         name = _text(key, "a key")
         if name in fields:
-            raise _NotUnderstoodInYaml(key, f"`{name}` appears twice")
+            raise NotUnderstood(f"`{name}` appears twice", _line(key))
         fields[name] = value
     return fields
 
@@ -139,15 +133,12 @@ def _inside(fields: Fields, name: str) -> Fields:
 
 def _text(node: yaml.Node, what: str) -> str:
     if not isinstance(node, yaml.ScalarNode):
-        raise _NotUnderstoodInYaml(node, f"{what} is not a single value")
+        raise NotUnderstood(f"{what} is not a single value", _line(node))
     return str(node.value)
 
 
 def _count(node: yaml.Node, what: str) -> int:
-    try:
-        return number(_text(node, what), what)
-    except NotUnderstood as fault:
-        raise _NotUnderstoodInYaml(node, fault) from fault
+    return number(_text(node, what), what, _line(node))
 
 
 def _line(node: yaml.Node) -> int:

@@ -9,8 +9,8 @@
       }
     }
 
-A setting that decides and is no literal is named with its line, and its topic left out; so is a topic of another
-provider. A resource whose name is an expression, or that stands for several topics, goes by its address.
+A topic whose relevant settings are not literals is left out, and the line of the setting is listed; so are topics of
+other providers. A resource whose name is an expression, or that defines several topics, is named by its address.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from elrcheck.kafka.topics.hcl import Attribute, Expression, HclBlock, HclFault,
 
 
 class TopicResource(NamedTuple):
-    """The names that a provider gives to what a topic has. Settings are in a block if `blocks`, else in a map.
+    """The names of a provider for the parts of a topic. Settings are in a block if `blocks`, else in a map.
 
-    others: arguments and blocks that do not matter here.
+    others: arguments and blocks without effect here.
     """
 
     name: str
@@ -95,19 +95,13 @@ def _read(block: HclBlock, resource: TopicResource, topics: list[TopicDescriptio
     ]
     try:
         topics.append(_topic(block, resource, address))
-    except _NotUnderstoodInHcl as fault:
+    except NotUnderstood as fault:
         unread.append(f"line {fault.line}: {address}: {fault}")
-
-
-class _NotUnderstoodInHcl(NotUnderstood):
-    def __init__(self, line: int, why: object) -> None:
-        super().__init__(str(why))
-        self.line = line
 
 
 def _topic(block: HclBlock, resource: TopicResource, address: str) -> TopicDescription:
     if len(block.labels) != 2:
-        raise _NotUnderstoodInHcl(block.line, "a resource has a type and a name")
+        raise NotUnderstood("a resource has a type and a name", block.line)
     topic = TopicDescription(_name(block, resource, address), line=block.line)
     if (factor := block.attributes.get(resource.factor)) is not None:
         topic.replication_factor = _count(factor, resource.factor)
@@ -120,7 +114,7 @@ def _topic(block: HclBlock, resource: TopicResource, address: str) -> TopicDescr
 
 
 def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, Value, int]]:
-    """Yield the settings that decide, each with its value and its line."""
+    """Yield the relevant settings, each with its value and its line."""
     if resource.blocks:
         for inner in block.blocks:
             for name in (MIN_ISR, UNCLEAN) if inner.kind == "config" else ():
@@ -130,7 +124,7 @@ def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, V
     config = block.attributes.get("config")
     if config is not None and config.value is not None:
         if not isinstance(config.value, dict):
-            raise _NotUnderstoodInHcl(config.line, _no_literal("config", config.value))
+            raise NotUnderstood(_no_literal("config", config.value), config.line)
         for name in (MIN_ISR, UNCLEAN):
             yield name, config.value.get(name), config.line
 
@@ -141,24 +135,18 @@ def _name(block: HclBlock, resource: TopicResource, address: str) -> str:
     name = block.attributes.get(resource.name)
     if name is None or isinstance(name.value, Expression):
         return address
-    try:
-        return topic_name(_text(name.value, "name", name.line))
-    except NotUnderstood as fault:
-        raise _NotUnderstoodInHcl(name.line, fault) from fault
+    return topic_name(_text(name.value, "name", name.line), name.line)
 
 
 def _count(attribute: Attribute, what: str) -> int:
-    try:
-        return number(_text(attribute.value, what, attribute.line), what)
-    except NotUnderstood as fault:
-        raise _NotUnderstoodInHcl(attribute.line, fault) from fault
+    return number(_text(attribute.value, what, attribute.line), what, attribute.line)
 
 
 def _text(value: Value, what: str, line: int) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
-        raise _NotUnderstoodInHcl(line, _no_literal(what, value))
+        raise NotUnderstood(_no_literal(what, value), line)
     return value
 
 

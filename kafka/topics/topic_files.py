@@ -41,9 +41,9 @@ def read_topics(paths: Sequence[Path]) -> Described:
 
 
 def topic_files(folder: Path) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder about topics and their brokers, none if they define no topic; and what was skipped.
+    """Return the files of a folder about topics and their brokers, empty if they define no topic, and messages.
 
-    What was skipped are messages, each about a file that may define topics and cannot be read.
+    Each message is about a file that may define topics and cannot be read.
     """
     skipped: list[str] = []
     files = list(_files([folder], skipped)) if folder.is_dir() else []

@@ -6,7 +6,7 @@ unregistered broker, and a proposed ISR with duplicates or unknown brokers, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
@@ -148,7 +148,7 @@ def _change(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     return OperationOutcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
 
 
-OPERATIONS: tuple[WhatIfOp, ...] = (
+_ALL: tuple[WhatIfOp, ...] = (
     WhatIfOp("fence", _of_broker(events.FenceEvent), ("broker",)),
     WhatIfOp("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
     WhatIfOp("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
@@ -185,16 +185,17 @@ OPERATIONS: tuple[WhatIfOp, ...] = (
 )
 
 
+OPERATIONS: Mapping[str, WhatIfOp] = {operation.name: operation for operation in _ALL}
+
+
 def find_operation(op: Node) -> WhatIfOp:
     """Return the operation that `op.type` names; UsageFault lists all operations if it does not exist."""
     kind = op.object(("type",), None)["type"]
     if not isinstance(kind.value, str):
         kind.expected("a name")
-    names = [operation.name for operation in OPERATIONS]
-    for operation in OPERATIONS:
-        if operation.name == kind.value:
-            return operation
-    near = suggest(kind.value, names)
-    supported = "supported: " + ", ".join(names)
+    if kind.value in OPERATIONS:
+        return OPERATIONS[kind.value]
+    near = suggest(kind.value, OPERATIONS)
+    supported = "supported: " + ", ".join(OPERATIONS)
     help = f"did you mean `{near}`? {supported}" if near else supported
     kind.fail(f"`{kind.value}` is not supported", help, code="what-if-unknown-op")

@@ -33,7 +33,7 @@ NEEDED = ("replicas",)
 """The required fields of a partition; the defaults describe a healthy one."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
 PARTITION_KEYS = ("replicas", *SETS, "leader", "leader_epoch", "partition_epoch", "leader_recovery_state")
-MAY_SAY = dict.fromkeys((*PARTITION_KEYS, "last_known_leader"))
+ACCEPTED = dict.fromkeys((*PARTITION_KEYS, "last_known_leader"))
 # Sizes that only matter to a search; min_isr also matters to a single controller event.
 _SEARCH_ONLY = ("broker_count", "log_slots")
 
@@ -56,7 +56,7 @@ class Ids:
         return self.outside.index(number)
 
     def distinct(self, brokers: Node) -> tuple[int, ...]:
-        """Return a list of broker ids without repetition, as numbers of the model."""
+        """Return a list of distinct broker ids as numbers of the model."""
         numbers: list[int] = []
         for broker in brokers.items():
             number = self.inside(broker)
@@ -173,7 +173,7 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
 
 
 def _read_partition(partition: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
-    partition.object(NEEDED, MAY_SAY)
+    partition.object(NEEDED, ACCEPTED)
     replicas = ids.distinct(partition["replicas"])
     if not replicas:
         partition["replicas"].fail("there is no replica")
@@ -235,13 +235,13 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
     last = (
         {}
         if p.last_known_leader is None and "last_known_leader" not in orders
-        else {"last_known_leader": _or_nobody(ids, p.last_known_leader)}
+        else {"last_known_leader": _id_or_none(ids, p.last_known_leader)}
     )
     return {
         "replicas": [ids.outside[b] for b in p.replicas],
         **lists,
         **last,
-        "leader": _or_nobody(ids, p.leader),
+        "leader": _id_or_none(ids, p.leader),
         "leader_epoch": p.leader_epoch,
         "partition_epoch": p.partition_epoch,
         "leader_recovery_state": p.recovery.name,
@@ -267,5 +267,5 @@ def _ordered(members: frozenset[int], order: tuple[int, ...]) -> list[int]:
     return first + sorted(members - frozenset(first))
 
 
-def _or_nobody(ids: Ids, broker: int | None) -> int:
+def _id_or_none(ids: Ids, broker: int | None) -> int:
     return NO_BROKER if broker is None else ids.outside[broker]

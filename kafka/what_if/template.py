@@ -21,14 +21,8 @@ FIELDS: Mapping[str, Any] = {
 """Field of an operation -> a value that makes sense for the partition below."""
 
 
-def operation_names() -> tuple[str, ...]:
-    """Return the operations that a question may name."""
-    return tuple(operation.name for operation in OPERATIONS)
-
-
 def template(name: str, variant: str) -> dict[str, Any]:
     """Return a question about this operation with every field that has no default, and those of the partition."""
-    operation = next(operation for operation in OPERATIONS if operation.name == name)
     return {
         "variant": variant,
         "min_isr": 2,
@@ -45,5 +39,5 @@ def template(name: str, variant: str) -> dict[str, Any]:
             "partition_epoch": 0,
             "leader_recovery_state": "RECOVERED",
         },
-        "op": {"type": name, **{field: FIELDS[field] for field in operation.required}},
+        "op": {"type": name, **{field: FIELDS[field] for field in OPERATIONS[name].required}},
     }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.template import operation_names
+from elrcheck.kafka.what_if.controller_ops import OPERATIONS
 
 Invoke = Callable[..., tuple[int, str, str]]
 Job = Callable[[str, str, Any], list[Any]]
@@ -112,7 +112,7 @@ def test_a_person_who_types_is_told_what(invoke: Invoke, monkeypatch: pytest.Mon
     assert "Ctrl-D ends" in err and "--template" in err
 
 
-@pytest.mark.parametrize("name", operation_names())
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_a_template_is_a_question(name: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = invoke("what-if", "--template", name)
     assert code == 0

@@ -17,7 +17,7 @@ from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_f
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.scenarios.scenario import Played, first_hits, replay
+from elrcheck.kafka.scenarios.scenario import ReplayedRun, first_hits, replay
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import load_trace
@@ -49,7 +49,7 @@ TOO_DEEP = {
     *(("E-24", "log_info_checks", prop) for prop in ("P-1", "P-2", "P-6", "P-31")),
 }
 SCHEMA = SCHEMAS / "elrcheck.scenario-1.schema.json"
-Replayed = tuple[Scenario, ScenarioReport, dict[str, Played]]
+Replayed = tuple[Scenario, ScenarioReport, dict[str, ReplayedRun]]
 
 
 @pytest.fixture(scope="module")

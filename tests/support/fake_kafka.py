@@ -13,8 +13,8 @@ from functools import lru_cache
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.kafka.conformance.model_side import (
+    NotRepresentable,
     Situation,
-    Unheld,
     built,
     configured,
     decide_step,
@@ -71,7 +71,7 @@ class FakeKafka:
     def _built(self, question: BuilderQuestion) -> BuilderAnswer:
         try:
             after = kafka_of(built(self.config, question))
-        except Unheld:
+        except NotRepresentable:
             return BuilderAnswer(None)
         before = replace(question.partition, directories=after.directories)
         return BuilderAnswer(None if replace(after, isr=before.isr) == before else after)
@@ -97,7 +97,7 @@ class FakeKafka:
             recorded = dict(zip(before.replicas, now.directories or (), strict=True))
             try:
                 error, now = decide_step(now, step)
-            except Unheld:
+            except NotRepresentable:
                 error = "INVALID_REQUEST"
             if now.directories is None:  # a replica that stays is where it was, a new one where it can be
                 places = (recorded.get(b, now.online[b][0]) for b in now.controller.partition.replicas)

@@ -12,6 +12,7 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.kafka.conformance.answers.answered import AnsweredRelease, releases_of
 from elrcheck.kafka.conformance.block import VersionResult
+from elrcheck.kafka.conformance.comparison import limit_reached
 from elrcheck.kafka.conformance.conform import command_of, conform_report, group_reports, version_report
 from elrcheck.kafka.conformance.sides import SIDES
 from elrcheck.results.conform_report import ConformReport, DisagreementReport
@@ -23,6 +24,7 @@ OFTEN = 200
 def compare_answers(request: ConformRequest, progress: Progress) -> ConformReport:
     """Compare every file; after an interrupt or at the time limit the report has the results so far."""
     started = time.monotonic()
+    deadline = None if request.seconds is None else started + request.seconds
     results: list[tuple[AnsweredRelease, VersionResult]] = []
     stopped: str | None = None
     with Interrupts() as stop:
@@ -33,15 +35,10 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
             for number, case in enumerate(release.cases()):
                 for outcome in case.outcomes(release.config):
                     result.note(case.part, outcome)
-                seconds = time.monotonic() - started
                 if number % OFTEN == 0:
-                    progress.tell(_so_far([result for _, result in results], seconds))
-                if stop():
-                    stopped = "interrupted"
-                elif request.seconds is not None and seconds > request.seconds:
-                    stopped = "--seconds"
-                elif request.stop_at_first and result.number(explained=False):
-                    stopped = "--stop-at-first"
+                    progress.tell(_so_far([result for _, result in results], time.monotonic() - started))
+                differs = request.stop_at_first and result.number(explained=False) > 0
+                stopped = limit_reached(stop, differs, deadline)
                 if stopped is not None:
                     break
             if stopped is not None:

@@ -32,7 +32,7 @@ NOTHING_IN_FLIGHT = "nothing-in-flight"
 
 
 @dataclass(frozen=True)
-class Held:
+class BrokerModel:
     """The model in the middle of a walk. waiting: a request is in flight, perhaps dropped since."""
 
     config: Config
@@ -45,7 +45,7 @@ class Held:
     def broker(self) -> Broker:
         return self.state.broker[self.id]
 
-    def put(self, broker: Broker) -> Held:
+    def put(self, broker: Broker) -> BrokerModel:
         """Return a copy with this broker changed."""
         return replace(self, state=self.with_broker(self.id, broker))
 
@@ -58,16 +58,16 @@ class Held:
         return (b, epoch, "active") in self.brokers
 
 
-def begin(config: Config, event: events.Beginning) -> Held:
+def begin(config: Config, event: events.Beginning) -> BrokerModel:
     """Return a process that has not applied any metadata yet."""
     sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
     wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
-    held = Held(wide, event.id, Init(wide))
+    held = BrokerModel(wide, event.id, Init(wide))
     fresh = replace(held.broker, epoch=event.epoch, log=(), view=no_view(wide), peers=no_peers(wide))
     return held.put(fresh)
 
 
-def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
+def decide(held: BrokerModel, event: BrokerEvent) -> tuple[BrokerAnswer, BrokerModel]:
     """Return the model's answer to an event other than `Beginning`, and the model after it."""
     outcome, sent = "ok", None
     if isinstance(event, events.Granted | events.Refused) and not held.waiting:
@@ -105,7 +105,7 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
     return answer_of(after, outcome, sent), after
 
 
-def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerAnswer:
+def answer_of(held: BrokerModel, outcome: str, sent: events.Proposed | None) -> BrokerAnswer:
     """Return the state of the model's broker in Kafka's terms."""
     c, b, broker = held.config, held.id, held.broker
     view, leads = broker.view, leads_partition(broker, b)
@@ -138,7 +138,7 @@ def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerA
     )
 
 
-def applied(held: Held, event: events.Metadata) -> Held:
+def applied(held: BrokerModel, event: events.Metadata) -> BrokerModel:
     """Return the model after a partition record, newer or not."""
     broker = held.broker
     to = Snapshot(
@@ -152,14 +152,14 @@ def applied(held: Held, event: events.Metadata) -> Held:
     return held.put(with_metadata(held.config, settings, broker, held.id, to, event.partition_epoch))
 
 
-def _appended(held: Held, acks: Acks) -> tuple[str, Held]:
+def _appended(held: BrokerModel, acks: Acks) -> tuple[str, BrokerModel]:
     try:
         return "ok", replace(held, state=Produce(held.config, held.state, held.id, acks))
     except NotEnabled:
         return produce_error(held.config, held.state.settings, held.broker, held.id, acks).name, held
 
 
-def _fetched(held: Held, event: events.FollowerFetch) -> tuple[str, Held]:
+def _fetched(held: BrokerModel, event: events.FollowerFetch) -> tuple[str, BrokerModel]:
     c, b, leader = held.config, held.id, held.broker
     replicas = leader.view.replicas
     view = View(leader=b, leader_epoch=event.leader_epoch, partition_epoch=1, isr=EMPTY, replicas=replicas)
@@ -191,7 +191,7 @@ def log_like(log: Log, event: events.FollowerFetch) -> Log:
     return copied + (filler,) * (event.offset - len(copied))
 
 
-def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, events.Proposed | None]:
+def _proposed(held: BrokerModel, propose: Callable[[BrokerModel], State]) -> tuple[BrokerModel, events.Proposed | None]:
     """Send a request, unless one is in flight: AlterPartitionManager holds one at most."""
     if held.waiting:
         return held, None
@@ -202,16 +202,16 @@ def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, event
     return after, _sent(after)
 
 
-def _sent(held: Held) -> events.Proposed:
+def _sent(held: BrokerModel) -> events.Proposed:
     alter = held.broker.alter
     members = tuple((b, alter.member_epochs[b] or -1) for b in sorted(alter.isr))
     return events.Proposed(alter.leader_epoch, alter.partition_epoch, members)
 
 
-def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
+def _shrunk(held: BrokerModel) -> tuple[BrokerModel, events.Proposed | None]:
     """Propose the smallest ISR: without tolerance every member that lags leaves."""
 
-    def without(out: RSet) -> Callable[[Held], State]:
+    def without(out: RSet) -> Callable[[BrokerModel], State]:
         return lambda h: ShrinkIsr(h.config, h.state, h.id, out)
 
     others = sorted(held.broker.view.isr - {held.id})
@@ -223,7 +223,7 @@ def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
     return held, None
 
 
-def _learnt(held: Held, answer: Exchange) -> tuple[Held, events.Proposed | None]:
+def _learnt(held: BrokerModel, answer: Exchange) -> tuple[BrokerModel, events.Proposed | None]:
     """Take the controller's answer; it is late if metadata has ended the proposal since."""
     over = replace(held, waiting=False)
     if held.broker.alter.stage != Stage.SENT:

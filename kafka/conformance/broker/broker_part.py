@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, FollowerFetch, LookForLag, Metadata
-from elrcheck.kafka.conformance.broker.broker_model import Held, answer_of, applied, begin, decide, log_like
+from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, applied, begin, decide, log_like
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.model.broker.isr_proposals import proposal
@@ -20,7 +20,7 @@ from elrcheck.model.config import Config
 
 REFUSED = "refused"
 BrokerWalk: TypeAlias = tuple[BrokerEvent, ...]
-Explains: TypeAlias = Callable[[Held, BrokerEvent, BrokerAnswer, BrokerAnswer, Held], Held | None]
+Explains: TypeAlias = Callable[[BrokerModel, BrokerEvent, BrokerAnswer, BrokerAnswer, BrokerModel], BrokerModel | None]
 """From the model before the event, the event, Kafka's answer, the model's, and the model after it: the model as Kafka
 left it; None if this is another difference."""
 
@@ -94,8 +94,8 @@ def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:
 
 
 def _explained(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> tuple[KnownClass | None, Held | None]:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> tuple[KnownClass | None, BrokerModel | None]:
     for known_class, explains in BROKER_CLASSES:
         as_kafka = explains(held, event, kafka, model, after)
         if as_kafka is not None:
@@ -107,8 +107,8 @@ def _explained(
 
 
 def _watermark_before(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> Held | None:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> BrokerModel | None:
     if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
         return None
     records = model.outcome.rpartition(":")[2]
@@ -117,8 +117,8 @@ def _watermark_before(
 
 
 def _other_name_for_the_cut(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> Held | None:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> BrokerModel | None:
     if not isinstance(event, FollowerFetch) or differing(kafka, model) != ("outcome",):
         return None
     ends = []
@@ -132,8 +132,8 @@ def _other_name_for_the_cut(
 
 
 def _record_of_an_answer(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> Held | None:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> BrokerModel | None:
     if not isinstance(event, Metadata) or event.partition_epoch != held.broker.view.partition_epoch:
         return None
     as_kafka = applied(held, event)
@@ -141,8 +141,8 @@ def _record_of_an_answer(
 
 
 def _nothing_to_lag_behind(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> Held | None:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> BrokerModel | None:
     silent = {b for b, peer in enumerate(held.broker.peers) if peer.log_end_offset is None}
     if not isinstance(event, LookForLag) or len(held.broker.log) > 0 or kafka.sent is None:
         return None
@@ -155,8 +155,8 @@ def _nothing_to_lag_behind(
 
 
 def _watermark_left_behind(
-    held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
-) -> Held | None:
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> BrokerModel | None:
     if not isinstance(event, FollowerFetch) or kafka.high_watermark != held.broker.high_watermark:
         return None
     if held.broker.peers[event.follower].log_end_offset != event.offset:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent, BrokerState
-from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
+from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, BrokerModel, applied, begin, decide
 from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.state import Stage
@@ -78,7 +78,7 @@ def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
     return possible(config, short_walk(_order_of_short_walks(seed)[turn]))
 
 
-def _may_follow(held: Held, record: events.Metadata) -> bool:
+def _may_follow(held: BrokerModel, record: events.Metadata) -> bool:
     """Return whether a metadata log can have the record: one for each partition epoch, and no older leader epoch."""
     view = held.broker.view
     if record.partition_epoch == view.partition_epoch:
@@ -87,7 +87,7 @@ def _may_follow(held: Held, record: events.Metadata) -> bool:
     return record.partition_epoch > view.partition_epoch and record.leader_epoch >= view.leader_epoch
 
 
-def _may_answer(held: Held, answer: events.Granted) -> bool:
+def _may_answer(held: BrokerModel, answer: events.Granted) -> bool:
     """Return whether a success has the proposed ISR, or a part of it if it is newer than the leader's."""
     view, alter = held.broker.view, held.broker.alter
     if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
@@ -100,7 +100,7 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
     """Return the walk without answers to requests that were not sent, and without records that cannot follow."""
     first = walk[0]
     assert isinstance(first, events.Beginning), "a walk begins with a process"
-    held, taken = begin(config, first), [walk[0]]
+    held, events_left = begin(config, first), [walk[0]]
     for event in walk[1:]:
         if isinstance(event, events.Granted | events.Refused) and not held.waiting:
             continue
@@ -108,12 +108,12 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
             continue
         if isinstance(event, events.Granted) and not _may_answer(held, event):
             continue
-        taken.append(event)
+        events_left.append(event)
         held = followed(held, event)
-    return tuple(taken)
+    return tuple(events_left)
 
 
-def followed(held: Held, event: BrokerEvent) -> Held:
+def followed(held: BrokerModel, event: BrokerEvent) -> BrokerModel:
     """Return the model after an event; as in Kafka, the leader applies a record again that it already knows."""
     if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
         return applied(held, event)
@@ -141,7 +141,7 @@ def _isr(rng: random.Random) -> tuple[int, ...]:
     return tuple(sorted({ME, *rng.sample(OTHERS, rng.randint(0, 2))}))
 
 
-def _event(rng: random.Random, held: Held) -> BrokerEvent:
+def _event(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     broker = held.broker
     if held.waiting and rng.random() < 0.3:
         return _answer(rng, held)
@@ -157,7 +157,7 @@ def _event(rng: random.Random, held: Held) -> BrokerEvent:
     return _metadata(rng, held)
 
 
-def _answer(rng: random.Random, held: Held) -> BrokerEvent:
+def _answer(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     view, alter = held.broker.view, held.broker.alter
     if rng.random() < 0.4:
         return events.Refused(rng.choice(ERRORS))
@@ -169,7 +169,7 @@ def _answer(rng: random.Random, held: Held) -> BrokerEvent:
     return events.Granted(max(epoch, 0), max(at, 0), tuple(sorted(isr | {ME})))
 
 
-def _fetch(rng: random.Random, held: Held) -> BrokerEvent:
+def _fetch(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     broker, f = held.broker, rng.choice(OTHERS)
     registered = {b: epoch for b, epoch, _ in held.brokers}
     end = len(broker.log)
@@ -192,7 +192,7 @@ def _registrations(rng: random.Random) -> BrokerEvent:
     )
 
 
-def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
+def _metadata(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     view = held.broker.view
     replicas = rng.choice((ALL, ALL, ALL, (0, 1), (1, 2)))
     leads = view.leader == ME

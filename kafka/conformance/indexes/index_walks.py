@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from elrcheck.kafka import controller_steps as steps
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, partition_of, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.random_cases import random_step
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import UNASSIGNED, Ids, KafkaPartition
@@ -30,32 +30,32 @@ DUMMY = KafkaPartition((0,), (0,), leader=0)
 
 
 @dataclass
-class Followed:
+class IndexWalk:
     """The steps so far, and the model of each partition. brokers: a model of the brokers alone."""
 
     brokers: Situation
     partitions: dict[Place, Situation] = field(default_factory=dict)
     about: Place = (TOPICS[0], 0)
-    taken: list[Step] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
     def take(self, step: Step, place: Place) -> None:
         """Take a step about a partition; skip one that a model cannot represent."""
         try:
-            after = {where: _next(self.partitions[where], step) for where in self._met(step, place)}
+            after = {where: _next(self.partitions[where], step) for where in self._affected(step, place)}
             brokers = self.brokers if isinstance(step, OF_A_PARTITION) else _next(self.brokers, step)
-        except Unheld:
+        except NotRepresentable:
             return
         self.partitions |= after
         if not _is_of_a_topic(step):
             self.brokers = brokers
-        self.say(step, place)
+        self.append(step, place)
 
-    def say(self, step: Step, place: Place) -> None:
+    def append(self, step: Step, place: Place) -> None:
         """Note a step about a partition."""
         if place != self.about:
-            self.taken.append(steps.AboutPartition(*place))
+            self.steps.append(steps.AboutPartition(*place))
             self.about = place
-        self.taken.append(step)
+        self.steps.append(step)
 
     def create(self, replicas: Ids, topic: str) -> None:
         """Create a topic, or its next partition."""
@@ -64,7 +64,7 @@ class Followed:
         isr = tuple(b for b in replicas if b in live)
         if not isr:
             return
-        self.say(steps.CreatePartition(replicas) if number else steps.CreateTopic(replicas), (topic, number))
+        self.append(steps.CreatePartition(replicas) if number else steps.CreateTopic(replicas), (topic, number))
         controller = self.brokers.controller
         registration = tuple(replace(r, directory=Directory.ONLINE) for r in controller.registration)
         partition = partition_of(KafkaPartition(replicas, isr, leader=isr[0]))
@@ -74,10 +74,10 @@ class Followed:
         )
 
     def delete(self, topic: str) -> None:
-        self.say(steps.DeleteTopic(), (topic, 0))
+        self.append(steps.DeleteTopic(), (topic, 0))
         self.partitions = {where: held for where, held in self.partitions.items() if where[0] != topic}
 
-    def _met(self, step: Step, place: Place) -> Iterator[Place]:
+    def _affected(self, step: Step, place: Place) -> Iterator[Place]:
         """Yield the partitions that a step may change."""
         for where in self.partitions:
             if isinstance(step, OF_A_PARTITION):
@@ -98,14 +98,14 @@ def random_index_walk(config: Config, choice: random.Random) -> tuple[Setup, tup
         cluster_min_isr=choice.choice((1, 2, 2, 3)),
         cluster_unclean=choice.random() < 0.2,
     )
-    now = Followed(situation_of(config, replace(setup, partition=DUMMY)))
+    now = IndexWalk(situation_of(config, replace(setup, partition=DUMMY)))
     now.create(_replicas(choice, now, TOPICS[0]), TOPICS[0])
     for _ in range(choice.randint(SHORTEST, LONGEST)):
-        _one_more(choice, now, config.elr_enabled)
-    return setup, tuple(now.taken)
+        _add_step(choice, now, config.elr_enabled)
+    return setup, tuple(now.steps)
 
 
-def _one_more(choice: random.Random, now: Followed, features: bool) -> None:
+def _add_step(choice: random.Random, now: IndexWalk, features: bool) -> None:
     topic = choice.choice(TOPICS)
     number = sum(where[0] == topic for where in now.partitions)
     draw = choice.random()
@@ -118,7 +118,7 @@ def _one_more(choice: random.Random, now: Followed, features: bool) -> None:
         now.take(random_step(choice, now.partitions[place], features), place)
 
 
-def _replicas(choice: random.Random, now: Followed, topic: str) -> Ids:
+def _replicas(choice: random.Random, now: IndexWalk, topic: str) -> Ids:
     """Return replicas for a partition: as many as the topic's first one has."""
     brokers = range(len(now.brokers.controller.registration))
     first = now.partitions.get((topic, 0))

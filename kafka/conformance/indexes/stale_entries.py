@@ -25,12 +25,12 @@ ELRS, DIRECTORIES, ISRS, PARTITION = "brokersToElrs", "directoriesToPartitions",
 GONE = "existed in isrMembers, but not in the topics map"
 NO_IMAGE = 'NullPointerException: Cannot invoke "org.apache.kafka.image.TopicImage'
 NO_ELR: Mapping[str, Any] = {"elr": [], "last_known_elr": []}
-NOBODY = "-1 as leader"
+NO_LEADER_KEY = "-1 as leader"
 """The key of brokersToIsrs for partitions without a leader."""
 F_64 = KnownClass(
     "F-64",
     "the index of ELR members keeps an entry, or an event fails on the entry of a deleted topic",
-    "a ClearElrRecord empties the ELR and leaves the index; what comes of the entry is worked out",
+    "a ClearElrRecord empties the ELR and leaves the index entry, whose later effects the comparison predicts",
     "ReplicationControlManager.removeTopicElrs, BrokersToElrs.update",
 )
 F_67 = KnownClass(
@@ -171,7 +171,7 @@ def _left_by_deletion(change: IndexChange, entry: IndexEntry) -> bool:
     if not isinstance(change.step, DeleteTopic):
         return False
     due_before = [e for e in change.before if e.due]
-    members = [e for e in due_before if e.index == ISRS and e.partition == entry.partition and e.of != NOBODY]
+    members = [e for e in due_before if e.index == ISRS and e.partition == entry.partition and e.of != NO_LEADER_KEY]
     here = (entry.index, entry.of, entry.partition)
     return not members and entry.due == 0 and any((e.index, e.of, e.partition) == here for e in due_before)
 

@@ -30,7 +30,7 @@ FIXED = ("kafka", "homes", "variant", "overrides", "level", "comparisons", "seed
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class RefreshResult:
     """report: of the repeated comparisons, None if nothing was stale. left: names of those still stale."""
 
     path: Path
@@ -38,7 +38,7 @@ class Refreshed:
     left: tuple[str, ...]
 
 
-def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
+def refresh(request: ConformRequest, run: Run, progress: Progress) -> RefreshResult:
     """Repeat every stale comparison of the record with its options, and record it.
 
     Raise UsageFault if there is no such record, or if the packaged one is not a file that this user may write.
@@ -47,7 +47,7 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
     record = read_record(path)
     stale = [entry for entry in record.comparisons if record.changes(entry)]
     if not stale:
-        return Refreshed(path, None, ())
+        return RefreshResult(path, None, ())
     find_java()  # before anything is promised
     deadline = None if request.seconds is None else monotonic() + request.seconds
     reports: list[ConformReport] = []
@@ -63,7 +63,7 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
         reports.append(report)
     after = read_record(path)
     left = tuple(entry.name for entry in after.comparisons if after.changes(entry))
-    return Refreshed(path, _merged(lots[0], reports), left)
+    return RefreshResult(path, _merged(lots[0], reports), left)
 
 
 def _packaged() -> Path:

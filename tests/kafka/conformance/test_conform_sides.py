@@ -25,7 +25,7 @@ from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.kafka_part import Agreement
 from elrcheck.kafka.conformance.kafka_source import teams_of, variant_of
 from elrcheck.kafka.conformance.known_classes import CLASSES, BuilderDisagreement, StepDisagreement, class_of
-from elrcheck.kafka.conformance.model_side import Unheld, built, decide_step, partition_of, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, built, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.plan import density, plan
 from elrcheck.kafka.conformance.projections import PROJECTIONS, builder_differences
 from elrcheck.kafka.conformance.question_space import shuffled
@@ -61,7 +61,7 @@ def test_partitions_survive_the_way_into_the_model_and_back() -> None:
 
 def test_nobody_is_held_as_last_known_leader_and_nowhere_else() -> None:
     assert partition_of(replace(NEW, last_known_elr=(-1,))).last_known_none
-    with pytest.raises(Unheld):
+    with pytest.raises(NotRepresentable):
         partition_of(replace(NEW, isr=(-1,)))
 
 

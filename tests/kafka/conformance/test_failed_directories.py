@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.kafka.conformance.known_classes import StepDisagreement, class_of
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
+from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, situation_of
 from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import (
     AssignDirectory,
@@ -61,7 +61,7 @@ def test_a_replica_that_is_made_again_is_in_a_directory_that_is_online() -> None
     now = after(Heartbeat(1, offline=(0,)), AssignDirectory(1, 1))
     assert directory(now, 1) == Directory.ONLINE
     assert now.directories == (0, 1)
-    with pytest.raises(Unheld):
+    with pytest.raises(NotRepresentable):
         decide_step(now, AssignDirectory(1, 0))
 
 
@@ -79,7 +79,7 @@ def test_no_directory_is_recorded_for_a_broker_that_holds_no_replica() -> None:
     moved = after(Heartbeat(1, offline=(0,)), Reassign((2, 0)))
     assert now.controller.partition.replicas == (0,) and directory(now, 1) == Directory.ONLINE
     assert directory(moved, 2) == Directory.ONLINE and moved.directories is None
-    with pytest.raises(Unheld):
+    with pytest.raises(NotRepresentable):
         decide_step(moved, Heartbeat(2, offline=(0,)))
 
 
@@ -121,7 +121,7 @@ def test_what_a_heartbeat_makes_of_a_broker_is_not_always_held() -> None:
         (leaving, Heartbeat(0, offline=(0,))),
         (fenced, Heartbeat(1, want_shut_down=True)),
     ):
-        with pytest.raises(Unheld):
+        with pytest.raises(NotRepresentable):
             decide_step(now, step)
 
 
@@ -146,7 +146,7 @@ def test_with_elr_on_only_the_topics_value_can_be_deleted() -> None:
     for step in (Configure("cluster", None), Configure("broker", None, broker=1)):
         assert decide_step(after(), step)[0] == "INVALID_CONFIG"
         off = situation_of(CODE, replace(SETUP, elr=False))
-        with pytest.raises(Unheld):
+        with pytest.raises(NotRepresentable):
             decide_step(off, step)
 
 

@@ -23,7 +23,7 @@ from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.kafka.conformance.recorded.conform_record import compared_rules as rules_of
 from elrcheck.kafka.conformance.recorded.conform_record import record_comparison
-from elrcheck.kafka.conformance.recorded.conform_refresh import Refreshed, refresh
+from elrcheck.kafka.conformance.recorded.conform_refresh import RefreshResult, refresh
 from elrcheck.laboratory.evidence.conformance_table import conformance_table
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.source import function_tree, recompiled
@@ -154,7 +154,7 @@ def test_what_is_stale_is_repeated_and_nothing_else(tmp_path: Path) -> None:
     ]
     assert read(path).comparisons == before and len(read(path).rules) == 1
     again = refresh(ConformRequest(refresh=True, record=path), compare_noted, Silent())
-    assert again == Refreshed(path, None, ()) and len(requests) == 1
+    assert again == RefreshResult(path, None, ()) and len(requests) == 1
 
 
 def test_a_refresh_that_ends_early_is_taken_up_by_the_next(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ resource "aiven_kafka_topic" "orders" {
 def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
     settings, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
     assert [each.names for each in settings] == [("orders",)]
-    assert problems == ("topic logs: its replication factor is not said",)
+    assert problems == ("topic logs: its replication factor is not given",)
     assert groups(read_strimzi(STRIMZI + CLUSTER)) == [(3, 2, True, True, ("orders",)), (3, 2, True, False, ("logs",))]
 
 
@@ -125,7 +125,7 @@ def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
         ("lifecycle {", "settings {", 11, "unknown block `settings`"),
         ("= 3\n  config", "= 0\n  config", 6, "a positive number, not `0`"),
         ("= 3\n  config", "= [3]\n  config", 6, "a value of another type"),
-        ('"orders"\n', '"or ders"\n', 4, "no name of a topic"),
+        ('"orders"\n', '"or ders"\n', 4, "not a legal topic name"),
     ],
 )
 def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str, line: int, why: str) -> None:
@@ -142,10 +142,10 @@ def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str
         ("replicas: 3", "replicas: [3]", 9, "not a single value"),
         ("replicas: 3", "replicas: {{ .Values.rf }}", 9, "not a single value"),
         ("  replicas: 3\n", "  replicas: 3\n  replicas: 2\n", 10, "`replicas` appears twice"),
-        ("  name: orders\n", "  name: a/b\n", 5, "no name of a topic"),
+        ("  name: orders\n", "  name: a/b\n", 5, "not a legal topic name"),
         ("  name: orders\n", "", 2, "a KafkaTopic without a name"),
         ("  partitions: 1\n", "  shards: 1\n", 8, "unknown field `shards`"),
-        ("  replicas: 3\n", "\treplicas: 3\n", 9, "no YAML"),
+        ("  replicas: 3\n", "\treplicas: 3\n", 9, "not YAML"),
     ],
 )
 def test_what_is_not_read_of_strimzi_is_named_with_its_line(old: str, new: str, line: int, why: str) -> None:
