@@ -131,7 +131,7 @@ def last_known_is_legal(c: Config, s: Controller) -> bool:
 
 @op
 def directories_are_online(c: Config, s: Controller) -> bool:
-    """No event has taken a log directory away yet. Assumed before an event, not demanded after it."""
+    """Every log directory is online. A proof assumes this before an event and does not demand it after it."""
     return all(s.registration[b].directory == Directory.ONLINE for b in c.brokers)
 
 

@@ -44,13 +44,13 @@ def just(r: Replica | None) -> RSet:
 
 @op
 def asked_isr(s: Controller, e: AnyEvent) -> RSet:
-    """The ISR an election chooses from: the one in AlterPartition, or the current one."""
+    """The ISR from which an election chooses: that of an AlterPartition, else the current one."""
     return e.request.isr if e.kind == EventKind.ALTER_PARTITION else s.partition.isr
 
 
 @op
 def eligible(s: Controller, e: AnyEvent) -> RSet:
-    """Clean candidates; with ELR off a stored ELR does not count (C-30)."""
+    """The clean candidates; while ELR is off, a stored ELR does not count (C-30)."""
     return asked_isr(s, e) | (s.partition.elr if s.settings.elr_enabled else EMPTY)
 
 
@@ -61,7 +61,7 @@ def registers(e: AnyEvent) -> bool:
 
 @op
 def elects(s: Controller, t: Controller) -> bool:
-    """The event gives the partition a different leader, or a leader again."""
+    """The event elects a different leader, or a leader of a leaderless partition."""
     return t.partition.leader is not None and t.partition.leader != s.partition.leader
 
 

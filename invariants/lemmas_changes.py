@@ -3,9 +3,9 @@
 The effective min ISR may decrease and increase again. The state then stores the promises about committed records, one
 for each value (`model.broker.ghosts`). The lemmas here bound the number of promises.
 
-`ASSUMPTIONS` exclude steps from a proof with which the properties are false. Each is about one step, names the finding
-or scenario with the loss, and excludes nothing in a configuration without such changes. An assumption that excluded too
-much would leave no obligation open, so each names steps that it must allow.
+`ASSUMPTIONS` exclude steps after which the properties are false. Each is about one step, names the finding or scenario
+with the loss, and excludes nothing in a configuration without such changes. An assumption that excluded too much would
+make a proof vacuous, so each lists steps that it must allow.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def MinIsrValid(c: Config, s: State) -> bool:
 
 @op
 def values_have_records(c: Config) -> bool:
-    """Each value of min ISR comes with a record of the partition (F-53). Enabling ELR ends brokers' own values
-    without one.
+    """A partition record accompanies each new value of min ISR (F-53), except when ELR is enabled, which deletes the
+    brokers' own values.
     """
     return c.min_isr_change_bumps_partition_epoch and c.feature_changes == 0
 
 
 @lemma
 def ValueWithRecord(c: Config, s: State) -> bool:
-    """Where each value of min ISR comes with a record of the partition, whoever has the newest record has it."""
+    """If a partition record accompanies each value of min ISR, a broker with the newest record has the newest value."""
     return all(
         implies(
             c.min_isr_changes > 0
@@ -72,9 +72,9 @@ def ValueWithRecord(c: Config, s: State) -> bool:
 
 @lemma
 def EnoughByOldValue(c: Config, s: State) -> bool:
-    """No broker is eligible while the leader takes the controller's ISR for enough, maybe by an old min ISR.
+    """The ELR in use is empty while the controller's ISR has min ISR members by the leader's value, which may be stale.
 
-    It knows that ISR from a record or from an answer. A refused proposal leaves it with that ISR alone.
+    The leader knows that ISR from a record or a response.
     """
     return all(
         implies(
@@ -101,7 +101,7 @@ def EnoughByOldValue(c: Config, s: State) -> bool:
 
 @lemma
 def ReplicasListed(c: Config, s: State) -> bool:
-    """The replica list names a broker once. ISR, ELR and what a reassignment adds and removes are in it."""
+    """The replica list has no duplicates and contains ISR, ELR, adding and removing replicas."""
     p = s.partition
     replicas = frozenset(p.replicas)
     return (
@@ -116,7 +116,7 @@ def ReplicasListed(c: Config, s: State) -> bool:
 
 @lemma
 def ViewReplicas(c: Config, s: State) -> bool:
-    """A leader epoch only gains replicas. What a leader asks for, and what it knows, is about replicas."""
+    """Within a leader epoch replicas are only added; proposals and follower state of a leader concern replicas only."""
     return all(
         implies(
             s.broker[b].view.leader_epoch == s.partition.leader_epoch,
@@ -145,9 +145,9 @@ def ViewReplicas(c: Config, s: State) -> bool:
 
 @lemma
 def PromisesInOrder(c: Config, s: State) -> bool:
-    """Each promise is about more records, and a greater min ISR, than the one before; so they are few.
+    """Each promise covers more records than the previous one, with a greater min ISR.
 
-    Min ISR is never more than there are brokers, which bounds their number.
+    Min ISR is at most the number of brokers, which bounds the number of promises.
     """
     return all(
         p.min_isr >= 1 and p.min_isr <= c.broker_count and p.length >= 1 and p.length <= len(s.committed)
@@ -163,13 +163,13 @@ def PromisesInOrder(c: Config, s: State) -> bool:
 
 @lemma
 def NewestPromised(c: Config, s: State) -> bool:
-    """If min ISR may change, some promise is about every committed record, up to the newest."""
+    """If min ISR may change, some promise covers every committed record, including the newest."""
     return implies(min_isr_may_vary(c) and len(s.committed) > 0, any(p.length == len(s.committed) for p in s.promised))
 
 
 @lemma
 def UndoneInOrder(c: Config, s: State) -> bool:
-    """What a lagging leader missed are values below the one in force, each greater than the one before."""
+    """The values of min ISR since the view of a lagging leader are below the current one, in ascending order."""
     return all(
         u.min_isr >= 1
         and u.min_isr < min_isr_in_force(s.settings, s.partition.replicas)
@@ -282,7 +282,7 @@ ALLOWED = {
     SwitchedOnWithLeader: (SwitchedOn, SwitchedOff),
     ReadBeforeGrant: (GrantedEnough, GrantedLess),
 }
-"""Steps that each assumption must still allow, if the rules do: this detects one that excludes too much."""
+"""Steps that each assumption must allow if the rules do; this detects an assumption that excludes too much."""
 ACTIONS = {
     **dict.fromkeys((RegistersCleanly, RegistersAmongOthers, RegistersWhileOn), ("Register",)),
     **dict.fromkeys((SwitchedOn, SwitchedOff), ("ChangeFeature",)),

@@ -71,7 +71,7 @@ def LeaderOwnsEpoch(c: Config, s: State) -> bool:
 
 @lemma
 def NewEpochUnused(c: Config, s: State) -> bool:
-    """Until the elected leader has taken over, no log has a record of its epoch."""
+    """Until the elected leader has read that it leads, no log has a record of its epoch."""
     return all(
         implies(
             s.partition.leader == leader
@@ -88,7 +88,7 @@ def NewEpochUnused(c: Config, s: State) -> bool:
 
 @lemma
 def WatermarkCommitted(c: Config, s: State) -> bool:
-    """No watermark lies beyond its log, and every record below one is committed."""
+    """No high watermark is beyond the end of its log, and every record below a high watermark is committed."""
     return all(
         s.broker[b].high_watermark <= len(s.broker[b].log)
         and is_prefix(s.broker[b].log[: s.broker[b].high_watermark], s.committed)
@@ -110,7 +110,7 @@ def AckedCommitted(c: Config, s: State) -> bool:
 
 @op
 def acked(s: State, leader: Replica, f: Replica) -> Offset:
-    """The offset that f's last fetch acknowledged to leader; 0 if leader has received none."""
+    """The offset that f's last fetch acknowledged to leader; 0 without a fetch."""
     end = s.broker[leader].peers[f].log_end_offset
     return end if end is not None else 0
 
@@ -124,7 +124,7 @@ def fresh(s: State, leader: Replica, f: Replica) -> bool:
 
 @op
 def joiners(c: Config, s: State) -> RSet:
-    """Brokers that a request in flight would add to the ISR if the controller handled it now."""
+    """The brokers that a request in flight would add to the ISR if the controller handled it now."""
     return frozenset(
         f
         for f in c.brokers
@@ -154,13 +154,13 @@ def ContendersComplete(c: Config, s: State) -> bool:
 
 @op
 def upto(a: Log, b: Log, n: Offset) -> bool:
-    """The first n records of a, or all if there are fewer, are in b."""
+    """The first n records of log a, or all of a shorter log, are in log b."""
     return all(k < len(b) and a[k] == b[k] for k in range(len(a)) if k < n)
 
 
 @lemma
 def AckWithinLog(c: Config, s: State) -> bool:
-    """No follower acknowledged more than the leader has; one that did is in the leader's epoch or later."""
+    """No follower has acknowledged more than the leader's log; one with metadata has read at least its epoch."""
     return all(
         all(
             implies(
@@ -184,7 +184,7 @@ def AckWithinLog(c: Config, s: State) -> bool:
 
 @lemma
 def FreshFollows(c: Config, s: State) -> bool:
-    """A follower that fetched as its current incarnation, still in the epoch, has a prefix of the log."""
+    """The log of a follower whose current incarnation has fetched, in the same epoch, is a prefix of the leader's."""
     return all(
         all(
             implies(

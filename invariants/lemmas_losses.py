@@ -1,7 +1,7 @@
-"""Lemmas about brokers that lose records, for P-8 and P-30: what survives fewer losses than min ISR.
+"""Lemmas about brokers that lose records, for P-8 and P-30: the records that survive fewer losses than min ISR.
 
-They refer to a history that only the proof has, no state of the model: the brokers that have ever lost records, and
-those that backed the newest committed record. `seen_at_first` and `seen_after` define it from the states alone.
+They refer to a history that is part of the proof and not of the model's state: the brokers that have ever lost records,
+and those that backed the newest committed record. `seen_at_first` and `seen_after` define it from the states alone.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from elrcheck.model.state import State, leads
 class LossHistory:
     """The history of a run.
 
-    lost: brokers that have ever lost records, or deleted them because they were no replica any more.
-    backers: the maximal ISR of the leader that last moved `committed`, all of whom had then acknowledged
-    every committed record. Where replicas may be removed, as far as they were replicas; once one is, whoever
-    may be elected then.
+    lost: brokers that have ever lost records, or deleted them because they were no longer replicas.
+    backers: the maximal ISR of the leader that last extended `committed`; all of its members had then acknowledged
+    every committed record. If replicas may be removed, only those that were replicas; after a removal, the brokers
+    that may be elected.
     """
 
     lost: RSet
@@ -37,13 +37,13 @@ class LossHistory:
 
 @op
 def seen_at_first(c: Config) -> LossHistory:
-    """No broker has lost anything, and every replica has the empty log that is committed."""
+    """The initial history: no broker has lost records, and every replica backs the empty committed log."""
     return LossHistory(lost=EMPTY, backers=frozenset(initial_replicas(c)))
 
 
 @op
 def deleted(c: Config, s: State, t: State) -> RSet:
-    """Brokers that hold no replica, and whose log became shorter."""
+    """The brokers without a replica whose log has become shorter in the step."""
     return frozenset(
         b
         for b in c.brokers
@@ -81,18 +81,18 @@ def seen_after(c: Config, s: State, t: State, seen: LossHistory) -> LossHistory:
 
 @op
 def LostCovers(c: Config, s: State, seen: LossHistory) -> bool:
-    """Whoever has lost records and has not registered since has lost some; there are no more than losses.
+    """A broker in `lossy` is in `lost`, which has at most as many members as there were losses.
 
-    With reassignments, brokers that are no replicas any more delete records as well.
+    With reassignments, brokers that are no longer replicas delete records, too.
     """
     return s.lossy <= seen.lost and (c.reassignments > 0 or len(seen.lost) <= losses(s))
 
 
 @op
 def BackersHold(c: Config, s: State, seen: LossHistory) -> bool:
-    """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold all committed records.
+    """Min ISR brokers acknowledged the newest committed record; those without a loss have all committed records.
 
-    They are no fewer than any promise about it requires (P-30), even if min ISR has changed since.
+    They are at least as many as each promise about that record requires (P-30), even if min ISR has changed since.
     """
     return (
         (
@@ -108,7 +108,7 @@ def BackersHold(c: Config, s: State, seen: LossHistory) -> bool:
 
 @op
 def QuorumKeeps(c: Config, s: State, seen: LossHistory) -> bool:
-    """A broker that lost nothing has what it acknowledged, as far as the leader can still commit that."""
+    """A broker without a loss has the records that it acknowledged, up to those that the leader can still commit."""
     return all(
         all(
             b == leader or upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader)))
@@ -121,7 +121,7 @@ def QuorumKeeps(c: Config, s: State, seen: LossHistory) -> bool:
 
 @op
 def BackedLeaderComplete(c: Config, s: State, seen: LossHistory) -> bool:
-    """A leader that a backer follows has every committed record, unless the backer lost some."""
+    """A leader that a backer follows has every committed record, unless the backer has lost records."""
     return all(
         all(
             implies(
@@ -148,9 +148,9 @@ def FewLosses(c: Config, s: State, seen: LossHistory) -> bool:
 
 
 CONDITIONS = {"P-8": FewLosses}
-"""Properties that hold, and are proved, only under a condition on the history."""
+"""Properties that are proved only under a condition on the history."""
 WITH_REASSIGNMENTS = {"P-30": FewLosses}
-"""The same, where replicas may be removed: `BackersHold` does not count who backs a promise then."""
+"""The same if replicas may be removed: `BackersHold` then does not count the backers of a promise."""
 
 # ---------------------------------------------------------------------------- what must be possible
 

@@ -1,17 +1,17 @@
 """The inductive invariant: lemmas that hold in the initial state and that every step preserves.
 
-The properties P-* are not inductive by themselves; these lemmas are, together, for unbounded epochs
-and any number of perturbations. The argument has four parts:
+The properties P-* are not inductive by themselves; together with these lemmas they are, for unbounded epochs and any
+number of disturbances. The argument has four parts:
 
-* views: a broker's view is a past controller record, and one leader epoch has one leader;
-* logs: one epoch is written by one leader, so logs match up to the last common epoch;
-* acknowledgements: the records acknowledged by a follower of the same incarnation are in its log;
-* quorums: every record a leader can still commit is held by every current and imminent candidate, because
-  the leader's quorum covers them; a candidate that moved on freezes what its old leader may commit.
+* views: a broker's view is a past controller record, and a leader epoch has one leader;
+* logs: one leader writes the records of an epoch, so logs match up to the last common epoch;
+* acknowledgements: the records that a follower's current incarnation acknowledged are in its log;
+* quorums: every current and imminent candidate has every record that a leader can still commit, because the leader's
+  quorum contains all candidates; a candidate that has moved on bounds what its old leader may commit.
 
-Terms: *candidates* (or *contenders*) are members of ISR and ELR and acceptable joiners that have not lost
-data. A follower has *moved* from a leader when it can never fetch again in that leader's epoch. A leader's
-*ceiling* is the offset that the moved members of its quorum acknowledged: it can commit no more.
+Terms: *candidates* (or *contenders*) are members of ISR and ELR and acceptable joiners that have not lost data. A
+follower has *moved* from a leader if it can never fetch again in that leader's epoch. A leader's *ceiling* is the
+offset that the moved members of its quorum acknowledged: the leader cannot commit beyond it.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ def moved(s: State, f: Replica, leader: Replica) -> bool:
 
 @op
 def frozen(c: Config, s: State, leader: Replica) -> RSet:
-    """Members of the quorum whose acknowledgement can no longer grow."""
+    """The members of the quorum whose acknowledged offset can no longer grow."""
     return frozenset(f for f in quorum(c, s, leader) if f != leader and moved(s, f, leader))
 
 
 @op
 def ceiling(c: Config, s: State, leader: Replica) -> Offset:
-    """The upper bound of what the leader can commit; meaningful only if some member is frozen."""
+    """The offset up to which the leader can commit; meaningful only if some member is frozen."""
     return min((acked(s, leader, f) for f in frozen(c, s, leader)), default=c.log_slots)
 
 
 @lemma
 def QuorumCovers(c: Config, s: State) -> bool:
-    """The quorum of a leader that may commit in the current epoch covers ISR and ELR."""
+    """The quorum of a leader that may commit in the current epoch contains ISR and ELR."""
     return all(
         s.partition.isr | eligible(c, s) <= quorum(c, s, leader)
         for leader in c.brokers
@@ -83,7 +83,7 @@ def QuorumCovers(c: Config, s: State) -> bool:
 
 @lemma
 def LaggingInQuorum(c: Config, s: State) -> bool:
-    """A contender that has not reached leader's epoch is in leader's quorum."""
+    """A contender that has not read leader's epoch yet is in leader's quorum."""
     return all(
         all(
             implies(
@@ -107,7 +107,7 @@ def counted(c: Config, s: State, leader: Replica, b: Replica) -> bool:
 
 @op
 def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
-    """Every record leader can still commit is in b's log, or will be before the commit."""
+    """Every record that leader can still commit is in b's log, or will be before the commit."""
     return b == leader or (
         upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
         if counted(c, s, leader, b) and not moved(s, b, leader)
@@ -117,7 +117,7 @@ def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
 
 @lemma
 def ContendersCover(c: Config, s: State) -> bool:
-    """Every record leader can still commit is in every contender's log, or will be before the commit."""
+    """Every record that leader can still commit is in every contender's log, or will be before the commit."""
     return all(
         all(covered(c, s, leader, b) for b in contenders(c, s)) for leader in c.brokers if may_commit(c, s, leader)
     )
@@ -125,7 +125,7 @@ def ContendersCover(c: Config, s: State) -> bool:
 
 @lemma
 def LaterLeaderCovers(c: Config, s: State) -> bool:
-    """A later leader's epoch starts at or above every offset an older leader can still commit."""
+    """A later leader's epoch starts at or above every offset that an older leader can still commit."""
     return all(
         all(
             implies(
@@ -143,7 +143,7 @@ def LaterLeaderCovers(c: Config, s: State) -> bool:
 
 @lemma
 def CommittedBelowStart(c: Config, s: State) -> bool:
-    """For the current leader every committed record is below its watermark or its epoch start."""
+    """Every committed record is below the current leader's high watermark or its epoch start."""
     return all(
         len(s.committed) <= s.broker[leader].high_watermark or len(s.committed) <= s.broker[leader].epoch_start
         for leader in c.brokers
@@ -153,7 +153,7 @@ def CommittedBelowStart(c: Config, s: State) -> bool:
 
 @lemma
 def CommitConsistent(c: Config, s: State) -> bool:
-    """A leader that may commit has every committed record, or can no longer commit beyond them."""
+    """A leader that may commit has every committed record, or cannot commit beyond them."""
     return all(
         is_prefix(s.committed, s.broker[leader].log)
         or (
@@ -184,7 +184,9 @@ def FollowedLeaderComplete(c: Config, s: State) -> bool:
 
 @lemma
 def AckValid(c: Config, s: State) -> bool:
-    """A contender has what it acknowledged to the current leader, or to one it follows that may commit."""
+    """A contender has the records that it acknowledged to the current leader, or to a leader that it follows and that
+    may commit.
+    """
     return all(
         all(
             b == leader or moved(s, b, leader) or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
@@ -197,9 +199,9 @@ def AckValid(c: Config, s: State) -> bool:
 
 @lemma
 def FreshCovers(c: Config, s: State) -> bool:
-    """Followers that moved on keep the acknowledged records that the old leader can still commit.
+    """Followers that have moved on retain the acknowledged records that the old leader can still commit.
 
-    With reassignments, a broker outside ISR and ELR may have been no replica and have deleted its log.
+    With reassignments, a broker outside ISR and ELR may have ceased to be a replica and deleted its log.
     """
     return all(
         all(

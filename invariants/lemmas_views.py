@@ -72,9 +72,9 @@ def LastKnown(c: Config, s: State) -> bool:
 
 @lemma
 def Directories(c: Config, s: State) -> bool:
-    """Where no log directory is lost, every broker has the one of its replica, and the controller knows.
+    """Without lost log directories, every broker has the directory of its replica, and the controller knows this.
 
-    Nothing is in one that is lost, and a broker without a usable one neither leads nor waits for an answer.
+    A lost directory contains no records, and the broker does not run while it is replaced or dropped.
     """
     lost = c.directory_losses > 0 or c.directory_failures > 0 or not c.directories_assigned
     return all(
@@ -96,7 +96,7 @@ def Directories(c: Config, s: State) -> bool:
 
 @lemma
 def Processes(c: Config, s: State) -> bool:
-    """A running broker is its registered incarnation; a dead one keeps only its log and its file."""
+    """A running broker is its registered incarnation; a dead one retains only its log and its clean-shutdown file."""
     return all(
         s.registration[b].epoch >= 1
         and s.broker[b].clean_file <= s.registration[b].epoch
@@ -190,13 +190,13 @@ def ViewsAgree(c: Config, s: State) -> bool:
 
 @op
 def counts(s: State, b: Replica) -> bool:
-    """b has an exchange with the controller whose proposal counts: no metadata has ended it."""
+    """b has a pending proposal, which no metadata has cancelled."""
     return s.broker[b].alter.stage != Stage.IDLE and s.broker[b].alter.overtaken == 0
 
 
 @lemma
 def OvertakenIsStale(c: Config, s: State) -> bool:
-    """A request whose proposal metadata has ended is older than the controller's record: it is refused."""
+    """A request whose proposal metadata has cancelled is older than the controller's record: it will be rejected."""
     return all(
         implies(
             s.broker[b].alter.overtaken > 0,
@@ -263,7 +263,7 @@ def RequestShape(c: Config, s: State) -> bool:
 
 @lemma
 def NothingPending(c: Config, s: State) -> bool:
-    """Without an AlterPartition its fields are blank; a refused proposal waits for existing metadata."""
+    """Without an AlterPartition its fields are blank; a rejected proposal waits for metadata that already exists."""
     return all(
         implies(
             s.broker[b].alter.stage == Stage.IDLE,
@@ -292,13 +292,15 @@ def applied(s: State, b: Replica) -> bool:
 
 @op
 def granted(s: State, b: Replica) -> bool:
-    """The same, and no replica was removed with it: the leader epoch is the one b knows, so b accepts it."""
+    """The same, and it removed no replica: b knows the leader epoch of the response and accepts it."""
     return applied(s, b) and s.broker[b].alter.leader_epoch == s.broker[b].view.leader_epoch
 
 
 @lemma
 def AnswerIsRecord(c: Config, s: State) -> bool:
-    """A success response is a past record newer than its sender's view, of its epoch if no replica left."""
+    """A successful response is a past record, newer than the view of its receiver, and of the same leader epoch unless
+    a replica was removed.
+    """
     return all(
         implies(
             s.broker[b].alter.stage == Stage.ANSWERED and counts(s, b),
@@ -341,7 +343,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
 
 @lemma
 def ShutdownKnown(c: Config, s: State) -> bool:
-    """Whoever has read that a broker is shutting down, itself included, does not take it for the leader (KIP-841)."""
+    """A broker that has read that b is shutting down does not consider b the leader; neither does b (KIP-841)."""
     return all(
         implies(
             s.registration[b].in_controlled_shutdown,
@@ -367,7 +369,7 @@ def under_way(s: State, leader: Replica) -> bool:
 
 @lemma
 def MemberEpochs(c: Config, s: State) -> bool:
-    """Broker epochs that a leader recorded belong to incarnations that have registered."""
+    """The broker epochs in a leader's follower state belong to incarnations that have registered."""
     return all(
         all(
             s.broker[leader].peers[f].broker_epoch <= s.registration[f].epoch

@@ -1,7 +1,7 @@
 """The source files of Kafka's partition as a model of the user, to copy or to patch.
 
-They stand in two rooms of this package. The copy has the files that define the model, which import each other
-relatively, a declaration that lists them, the scopes and the suites.
+They are in two folders of this package. The copy has the files that define the model, with relative imports, a
+declaration that lists them, the scopes and the suites.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from elrcheck.model.protocol import MODULES
 
 DECLARATION = "__init__.py"
 COPIED = ("model", "invariants")
-"""The rooms of the package that define Kafka's partition."""
+"""The folders of the package that define Kafka's partition."""
 _MENTION = re.compile(rf"\b{ROOT}\.((?:{'|'.join(COPIED)})\.)")
 _IMPORT = re.compile(rf"^(\s*from ){ROOT}\.((?:{'|'.join(COPIED)})[\w.]*)(?= import )", re.MULTILINE)
 
 
 def partition_texts(data: Mapping[str, Iterable[Traversable]]) -> dict[str, str]:
-    """Return the files of Kafka's partition as a model of its own, whose imports are of the copy.
+    """Return the files of Kafka's partition as a model of its own, which imports its own files.
 
     data: the files of its scopes and suites, by the folder of the copy.
     """
@@ -40,7 +40,7 @@ def partition_texts(data: Mapping[str, Iterable[Traversable]]) -> dict[str, str]
 
 
 def _needed(packaged: Mapping[str, object]) -> list[str]:
-    """Return the files that the model is made of, and those that they import, by path, sorted."""
+    """Return the files that define the model and those that they import, sorted by path."""
     needed: set[str] = set()
     modules = (state, config, variants, *MODULES, *CHECKED, *LIVENESS, *LEMMAS, proof_parts)
     todo = [_file_of(module.__name__) for module in modules]
@@ -61,7 +61,7 @@ def _file_of(module: str) -> str:
 
 
 def _relative(name: str, text: str) -> str:
-    """Return the text of a file whose imports of the copied rooms are relative to its folder."""
+    """Return the text of a file with relative imports of the copied folders."""
     here = name.split("/")[:-1]
 
     def relative(match: re.Match[str]) -> str:
@@ -101,7 +101,7 @@ def _declaration() -> str:
 
 
 def _imports(modules: Iterable[ModuleType]) -> Iterator[str]:
-    """Lines that import the modules, folder by folder, and the classes of the state and the configuration."""
+    """Return lines that import the modules, folder by folder, and the classes of state and configuration."""
     by_folder: dict[str, list[str]] = {}
     for module in modules:
         folder, _, name = module.__name__.removeprefix(f"{ROOT}.").rpartition(".")

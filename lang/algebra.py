@@ -18,7 +18,7 @@ Members = TypeVar("Members")
 """A set."""
 
 PACKED = 7
-"""Most possible members of a set that is packed into one number; more would need lanes of more than 8 bits."""
+"""The maximum size of the sort of a set that is packed into one number; more members would need lanes of more bits."""
 
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,

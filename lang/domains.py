@@ -14,7 +14,7 @@ from elrcheck.lang.types import Ty, type_of
 
 T = TypeVar("T")
 MOST = 1 << 16
-"""Most values of a type that are listed."""
+"""The maximum number of values of a type that are listed."""
 
 
 def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:

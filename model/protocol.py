@@ -104,7 +104,7 @@ def load_model(*extra: ModuleType, lazily: bool = False) -> Model:
 
 
 def demand_counted(model: Model) -> None:
-    """That some rule counts each budget: what nothing counts bounds nothing."""
+    """Raise an error unless some rule counts each budget: a budget without a counter bounds nothing."""
     from elrcheck.lang.expr import Update
 
     nodes = (node for fn in model.fns.values() for node in fn_nodes(fn))

@@ -220,7 +220,7 @@ def variant_names() -> list[str]:
 
 
 def variant_named(name: str) -> Variant | None:
-    """Return the variant with this name or alias, renamed to the alias; None if there is none."""
+    """Return the variant with this name or alias, renamed to the alias; None for an unknown name."""
     for variant in VARIANTS:
         if name == variant.name or name in variant.aliases:
             return replace(variant, name=name)

@@ -28,7 +28,7 @@ from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.transition import SymbolicStep
 
 PROOFS = 4
-"""Most stored proofs of one goal of an instance, each from other lemmas."""
+"""The maximum number of stored proofs of one goal of an instance, each from other lemmas."""
 
 
 class KeptCell(Record, frozen=True):

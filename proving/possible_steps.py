@@ -22,7 +22,7 @@ from elrcheck.traces.describe import spelled
 from elrcheck.traces.replay import ReplayError
 
 RENAMINGS = 120
-"""Most renamings with which a step is replayed: those of five members."""
+"""The maximum number of renamings with which a step is replayed: those of five members."""
 
 
 def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:

@@ -19,7 +19,7 @@ from elrcheck.lang.source import Source
 Kind: TypeAlias = Literal["comparison", "set", "constant", "condition"]
 Replacement: TypeAlias = tuple[Kind, ast.expr | None]
 LONGEST, NEARBY = 70, 16
-"""Most characters of an expression that is shown whole; characters around the difference in a longer one."""
+"""The maximum length of an expression that is shown whole, and the characters around the difference in a longer one."""
 _NEAR: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt, ast.GtE, ast.Eq),

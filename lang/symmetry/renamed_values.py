@@ -23,7 +23,7 @@ Renaming: TypeAlias = Mapping[str, Sequence[int]]
 """By sort: member m becomes the entry at m. Members of other sorts stay."""
 
 MOST = 5040
-"""Most renamings of a search, those of seven members; it tries every one for each step."""
+"""The maximum number of renamings of a search, those of seven members; it tries every one for each step."""
 
 
 def renamed(value: Any, ty: Ty, to: Renaming) -> Any:

@@ -1,9 +1,8 @@
 """A small immutable image of a cluster, which admin queries and metrics read.
 
-The model's state is one partition; a query needs topics of several. An image puts model partitions
-side by side and maps the numbers inside them (0..n-1) to broker ids. Images are never modified: rules
-return a new `Partition`, and the caller builds a new image. Source: MetadataImage, TopicImage,
-BrokerRegistration (Kafka metadata).
+The model's state is one partition; a query needs topics of several. An image has partitions of the model and maps the
+broker numbers in them (0..n-1) to broker ids. Images are immutable: rules return a new `Partition`, and the caller
+builds a new image. Source: MetadataImage, TopicImage, BrokerRegistration (Kafka metadata).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class TopicPartition:
 
 @dataclass(frozen=True)
 class BrokerImage:
-    """A registered broker. has_listener: it can be reached on the listener the query came in on."""
+    """A registered broker. has_listener: it has the listener on which the query arrived."""
 
     id: int
     fenced: bool
@@ -64,17 +63,17 @@ class PartitionImage:
             raise ValueError(f"the partition names {strangers}, brokers has {len(self.brokers)} entries")
 
     def id_of(self, b: int) -> int:
-        """The broker id of the model's number b."""
+        """Return the broker id of the model's number b."""
         return self.brokers[b]
 
     def ids(self, members: frozenset[int]) -> tuple[int, ...]:
-        """The broker ids of a set, ascending: the model keeps no order of a set."""
+        """Return the broker ids of a set in ascending order; sets of the model have no order."""
         return tuple(sorted(self.brokers[b] for b in members))
 
 
 @dataclass(frozen=True)
 class TopicImage:
-    """A topic: partition i is partitions[i]. config, settings: what holds for this topic."""
+    """A topic: partition i is partitions[i]. config, settings: those that apply to this topic."""
 
     name: str
     topic_id: str
@@ -114,16 +113,16 @@ class ClusterImage:
                 raise ValueError(f"{what} {twice} is given twice")
 
     def broker(self, broker: int) -> BrokerImage | None:
-        """The broker with this id, None if it is not registered."""
+        """Return the broker with this id; None if it is not registered."""
         return next((b for b in self.brokers if b.id == broker), None)
 
     def topic(self, name: str) -> TopicImage | None:
-        """The topic with this name; None if it does not exist."""
+        """Return the topic with this name; None if it does not exist."""
         return next((t for t in self.topics if t.name == name), None)
 
 
 def legal_topic_name(name: str) -> bool:
-    """Topic.validate: 1 to 249 of a-z A-Z 0-9 . _ -, but neither `.` nor `..`."""
+    """Topic.validate: 1 to 249 characters of a-z A-Z 0-9 . _ -, but neither `.` nor `..`."""
     return (
         0 < len(name) <= MAX_TOPIC_NAME
         and name not in (".", "..")
@@ -132,5 +131,5 @@ def legal_topic_name(name: str) -> bool:
 
 
 def is_internal(name: str) -> bool:
-    """Topic.isInternal: the name decides, whether such a topic exists or not."""
+    """Topic.isInternal, which depends on the name only; the topic need not exist."""
     return name in INTERNAL_TOPICS

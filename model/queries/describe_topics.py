@@ -1,11 +1,11 @@
 """DescribeTopicPartitions: topics and their partitions with the ELR fields, page by page.
 
-Sources: KIP-966 "DescribeTopicPartitionsRequest"; DescribeTopicPartitionsRequestHandler and
-KRaftMetadataCache (Kafka broker). The KIP's first text, DescribeTopicRequest, had no pages: 20 topics
-a request, the others answered INVALID_REQUEST. docs/model/admin.md lists where KIP and code differ.
+Sources: KIP-966 "DescribeTopicPartitionsRequest"; DescribeTopicPartitionsRequestHandler and KRaftMetadataCache (Kafka
+broker). The first text of the KIP, DescribeTopicRequest, had no pages: it allowed 20 topics in a request and answered
+INVALID_REQUEST for the others. docs/model/admin.md lists the differences between KIP and code.
 
-A query answers from what is stored. It neither runs a rule nor hides a field: with the ELR feature
-off, ELR fields left over from before show until the next change of the partition removes them.
+A query returns the stored fields. It neither runs a rule nor hides a field: while ELR is off, a stored ELR remains
+visible until the next change of the partition clears it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SERVER_PARTITION_LIMIT = 2000
 
 
 class DescribeError(enum.Enum):
-    """Kafka's error names, as far as this query answers with them."""
+    """The error names of Kafka that this query returns."""
 
     NONE = 0
     UNKNOWN_TOPIC_OR_PARTITION = 1
@@ -40,9 +40,9 @@ class Cursor:
 
 @dataclass(frozen=True)
 class DescribeRequest:
-    """topics: None or empty asks for all; a name given twice counts once.
+    """topics: all if None or empty; a repeated name counts once.
 
-    response_partition_limit: partitions that the caller asks for on a page; below 1 means 1.
+    response_partition_limit: the maximum number of partitions on a page; a value below 1 counts as 1.
     """
 
     topics: tuple[str, ...] | None = None
@@ -81,9 +81,9 @@ class DescribedTopic:
 
 @dataclass(frozen=True)
 class DescribeResponse:
-    """One page. error: why the whole request was refused; on the wire only its topics carry it.
+    """One page. error: of a rejected request; in Kafka's response only the topics carry it.
 
-    next_cursor: where the next page starts, None on the last one.
+    next_cursor: the start of the next page; None on the last page.
     """
 
     error: DescribeError
@@ -127,9 +127,9 @@ def describe_topic_partitions(
 
 
 def cursor_is_invalid(request: DescribeRequest) -> bool:
-    """A cursor's topic must be among the topics asked for, if any are named; its index is not negative.
+    """Return whether the cursor's topic is not one of the requested topics, or its index is negative.
 
-    Whether topic and partition exist is not asked: either may be deleted between two pages.
+    Topic and partition need not exist: either may be deleted between two pages.
     """
     if request.cursor is None:
         return False
@@ -138,10 +138,10 @@ def cursor_is_invalid(request: DescribeRequest) -> bool:
 
 
 def describe_partition(image: ClusterImage, index: int, stored: PartitionImage) -> DescribedPartition:
-    """One partition as stored; only the leader and `offline` depend on the brokers.
+    """Return a partition as stored; only the leader and `offline` depend on the brokers.
 
-    The error stays NONE in Kafka even without a leader: LEADER_NOT_AVAILABLE and its like belong to
-    the Metadata API. A fenced leader is shown, because its registration still has an endpoint.
+    The error is NONE in Kafka even without a leader: LEADER_NOT_AVAILABLE belongs to the Metadata API. A fenced leader
+    is returned, because its registration still has an endpoint.
     """
     p = stored.partition
     leader = None if p.leader is None else image.broker(stored.id_of(p.leader))
@@ -161,9 +161,10 @@ def describe_partition(image: ClusterImage, index: int, stored: PartitionImage) 
 def pages(
     image: ClusterImage, request: DescribeRequest, server_limit: int = SERVER_PARTITION_LIMIT
 ) -> Iterator[DescribeResponse]:
-    """Yield all pages of one image, each request with the cursor of the previous page.
+    """Yield all pages of one image; each request has the cursor of the previous page.
 
-    Kafka promises no consistency between pages; with another image for each, call the query itself.
+    Kafka promises no consistency between pages. To query a different image for each page, call
+    `describe_topic_partitions`.
     """
     page = describe_topic_partitions(image, request, server_limit)
     yield page
@@ -173,12 +174,12 @@ def pages(
 
 
 def _order(name: str) -> bytes:
-    """Java compares strings by UTF-16 units; for legal names that is the order of Python too."""
+    """Return the sort key by which Java compares strings, their UTF-16 units; Python sorts legal names alike."""
     return name.encode("utf-16-be", "surrogatepass")
 
 
 def _is_offline(image: ClusterImage, stored: PartitionImage, b: int) -> bool:
-    """KRaftMetadataCache.isReplicaOffline; a broker that is not registered is offline as well."""
+    """KRaftMetadataCache.isReplicaOffline; an unregistered broker is offline, too."""
     broker = image.broker(stored.id_of(b))
     return broker is None or broker.fenced or not broker.has_listener or b in stored.offline_dirs
 
@@ -188,16 +189,16 @@ def _described(topic: TopicImage, page: tuple[DescribedPartition, ...]) -> Descr
 
 
 def _missing(name: str) -> DescribedTopic:
-    """A topic asked for by name that is not there; it takes no room on the page."""
+    """Return the entry of a requested topic that does not exist; it does not count towards the limit of the page."""
     legal = legal_topic_name(name)
     error = DescribeError.UNKNOWN_TOPIC_OR_PARTITION if legal else DescribeError.INVALID_TOPIC_EXCEPTION
     return DescribedTopic(name, error, None, is_internal(name), ())
 
 
 def _refused(request: DescribeRequest) -> DescribeResponse:
-    """DescribeTopicPartitionsRequest.getErrorResponse: each topic named carries the error.
+    """DescribeTopicPartitionsRequest.getErrorResponse: each requested topic carries the error.
 
-    There is no field for an error of the request: asked for all topics, Kafka answers with none.
+    The response has no field for an error of the whole request: if all topics are requested, it is empty.
     """
     error = DescribeError.INVALID_REQUEST
     named = tuple(DescribedTopic(name, error, None, False, ()) for name in request.topics or ())

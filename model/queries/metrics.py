@@ -1,12 +1,11 @@
 """The metrics of KIP-966 as functions of stored partitions.
 
-Source: KIP-966 "Metrics", and "Other behaviors" for the electable leaders, which the KIP gives no
-name. Apache Kafka has none of them so far; its brokers have UnderMinIsrPartitionCount (KIP-164).
+Source: KIP-966 "Metrics", and "Other behaviors" for the metric of electable leaders, which the KIP does not name. No
+release of Apache Kafka has these metrics; its brokers have UnderMinIsrPartitionCount (KIP-164).
 
-A gauge looks at a partition at rest: a controller elects in the same step that makes an election
-possible, so a partition without a leader has no active candidate. What the partition waits for then
-follows from its fields and its topic's settings, `awaited`. What the memory of the controller holds,
-running recoveries and the count of finished ones, is an argument.
+A gauge reads a partition between two events: a controller elects in the same step that makes an election possible, so a
+leaderless partition has no active candidate. `awaited` derives from its fields and the settings of its topic what ends
+the wait. The controller's memory, with running recoveries and the number of finished ones, is an argument.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from elrcheck.model.state import Partition, Settings
 
 
 class Awaited(enum.Enum):
-    """The event that a leaderless partition waits for: the first that applies."""
+    """The event that a leaderless partition waits for; the first that applies."""
 
     NOTHING = "it has a leader"
     RECOVERY = "an unclean recovery: answers, or the return of the whole LastKnownELR"
@@ -45,9 +44,9 @@ class ElectableLeaders:
 
 @dataclass(frozen=True)
 class ControllerMetrics:
-    """The metrics of one controller; field names are the KIP's, below `kafka.controller.`.
+    """The metrics of one controller; the KIP has the same names, below `kafka.controller.`.
 
-    electable_leaders: by partition, as the KIP describes the metric without naming it.
+    electable_leaders: by partition; the KIP describes this metric without naming it.
     """
 
     global_under_min_isr_partition_count: int
@@ -61,21 +60,21 @@ class ControllerMetrics:
 
 
 def is_under_min_isr(g: Settings, p: Partition) -> bool:
-    """The ISR has fewer members than the effective min ISR, with or without a leader."""
+    """Return whether the ISR has fewer members than the effective min ISR, with or without a leader."""
     return len(p.isr) < effective_min_isr(g, p.replicas)
 
 
 def electable_leaders(c: Config, g: Settings, p: Partition) -> int:
-    """The members of ISR and ELR, fenced or not. A stored ELR counts only where an election reads it."""
+    """Return the number of members of ISR and ELR, fenced or not. A stored ELR counts only if elections read it."""
     reads_elr = g.elr_enabled or not c.downgrade_ignores_elr
     return len(p.isr | p.elr) if reads_elr else len(p.isr)
 
 
 def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) -> Awaited:
-    """KIP-966 "Unclean recovery", order of decisions; "Delivery plan" while there is no manager.
+    """Return what ends the wait: KIP-966 "Unclean recovery", in its order, or "Delivery plan" without the manager.
 
-    Balanced with an empty LastKnownELR has no replica whose log is known to be complete, so it
-    waits for an operator; the KIP does not cover this case.
+    With Balanced and an empty LastKnownELR no replica is known to be complete, so the partition waits for an operator;
+    the KIP does not cover this case.
     """
     if p.leader is not None:
         return Awaited.NOTHING
@@ -97,15 +96,15 @@ def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) ->
 
 
 def global_under_min_isr_partition_count(image: ClusterImage) -> int:
-    """Gauge: partitions of the cluster with fewer ISR members than min ISR in effect."""
+    """Return the number of partitions with fewer ISR members than the effective min ISR. Gauge."""
     return sum(is_under_min_isr(topic.settings, listed.partition) for topic, _, listed in _partitions(image))
 
 
 def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> int:
-    """UnderMinIsrPartitionCount of one broker: only partitions it leads.
+    """Return UnderMinIsrPartitionCount of one broker, which counts the partitions that it leads. Gauge.
 
-    The sum over all brokers is the global count without the partitions that have no leader. Source:
-    ReplicaManager; a broker looks at its own, perhaps older, view.
+    The sum over all brokers is the global count without leaderless partitions. Source: ReplicaManager, which counts in
+    the broker's own view, which may be stale.
     """
     return sum(
         is_under_min_isr(topic.settings, listed.partition)
@@ -117,7 +116,7 @@ def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> in
 def unclean_recovery_partitions_count(
     image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
 ) -> int:
-    """Gauge: partitions in unclean recovery, those included that wait for their LastKnownELR.
+    """Return the number of partitions in unclean recovery, including those that wait for their LastKnownELR. Gauge.
 
     running: recoveries in the controller's memory; an operator may start one under any strategy.
     """
@@ -131,7 +130,7 @@ def unclean_recovery_partitions_count(
 def manual_leader_election_required_partition_count(
     image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition]
 ) -> int:
-    """Gauge: partitions without a leader that only an operator can give one; not if a recovery runs."""
+    """Return the number of leaderless partitions that wait for an operator and in which no recovery runs. Gauge."""
     _check_known(image, running)
     return sum(
         tp not in running and awaited(topic.config, topic.settings, listed.partition, strategy) == Awaited.OPERATOR
@@ -140,9 +139,9 @@ def manual_leader_election_required_partition_count(
 
 
 def unclean_recovery_finished_count(before: int, finished: int, restarted: bool) -> int:
-    """Counter: recoveries this controller finished; a restart sets it to 0 before it counts on.
+    """Return the number of recoveries that this controller has finished since its last restart. Counter.
 
-    before: the counter so far; finished: recoveries that ended since. ValueError if one is negative.
+    before: the counter so far; finished: recoveries that have ended since. Raises ValueError if one is negative.
     """
     if before < 0 or finished < 0:
         raise ValueError(f"a counter does not go back: before {before}, finished {finished}")
@@ -168,7 +167,7 @@ def controller_metrics(
 
 
 def _partitions(image: ClusterImage) -> tuple[tuple[TopicImage, TopicPartition, PartitionImage], ...]:
-    """All partitions, topics by name, then by index."""
+    """Return all partitions, sorted by the name of the topic, then by index."""
     return tuple(
         (topic, TopicPartition(topic.name, index), listed)
         for topic in sorted(image.topics, key=lambda topic: topic.name)
@@ -177,7 +176,7 @@ def _partitions(image: ClusterImage) -> tuple[tuple[TopicImage, TopicPartition, 
 
 
 def _check_known(image: ClusterImage, running: frozenset[TopicPartition]) -> None:
-    """ValueError if a recovery runs for a partition that is not there, or that has a leader."""
+    """Raise ValueError if a recovery runs for a partition that does not exist or has a leader."""
     leaderless = {tp for _, tp, listed in _partitions(image) if listed.partition.leader is None}
     strangers = sorted(f"{tp.topic}-{tp.index}" for tp in running - leaderless)
     if strangers:

@@ -15,7 +15,7 @@ import z3
 Clause: TypeAlias = tuple[Any, ...]
 """A disjunction, as its formulas."""
 MOST_PARTS = 64
-"""Most parts of one goal."""
+"""The maximum number of parts of one goal."""
 
 
 class Splitting:

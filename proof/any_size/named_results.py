@@ -19,7 +19,7 @@ Named: TypeAlias = Literal["none", "rules", "all"]
 """Operators whose results have names: those called by rules, or by lemmas, too. Neither is best: names make a goal
 short, but hide terms on which the solver would instantiate a lemma."""
 LONG = 12
-"""Most nodes of a term that is repeated rather than named."""
+"""The maximum number of nodes of a term that is repeated rather than named."""
 
 
 def named_result(structure: AnySizeStructure, value: Any, ty: Ty, name: str) -> Any:

@@ -72,7 +72,7 @@ WAYS = (
 ROUNDS = (0.5, 1.5, 4.0, 10.0)
 """Processor seconds for each way, round after round; each round has another random seed."""
 MOST_WAITING = 30.0
-"""Most wall-clock seconds to wait for one processor second."""
+"""The maximum number of wall-clock seconds to wait for one processor second."""
 
 
 class ProcessorClock:
