@@ -106,12 +106,12 @@ def init(
         shell.note(f"{SETTINGS_PATH} must name the model: set `model` to its path from there")
     for message in skipped:
         shell.note(f"{message}: its topics, if any, were not looked at; --topics FILE names those to assess")
-    given = {
+    options = {
         "--directory": directory if directory != Path() else None,
         "--kafka": kafka,
         "--install-from": install_from,
     }
-    words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
+    words = [word for flag, value in options.items() if value is not None for word in (flag, str(value))]
     words += [word for path in topics for word in ("--topics", str(path))]
     _say_what_is_guarded(shell, guarded, directory, words)
     baseline = directory / BASELINE_PATH
@@ -140,8 +140,8 @@ def _topics_in(folder: Path) -> tuple[tuple[Path, ...], list[str]]:
     return shared, skipped
 
 
-def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, given: Sequence[str]) -> None:
-    """Say which topics CI assesses, or which release the baseline is of. given: the options, as words of a shell."""
+def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, options: Sequence[str]) -> None:
+    """Say which topics CI assesses, or which release the baseline is of. options: as given, as words of a shell."""
     import shlex
 
     from elrcheck.commands.init import models_in
@@ -150,13 +150,13 @@ def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, given
         places = ", ".join(map(str, guarded.topics.places))
         shell.note(
             f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}"
-            + "; --kafka names another" * ("--kafka" not in given)
+            + "; --kafka names another" * ("--kafka" not in options)
         )
     elif guarded.own is None:
         shell.note(f"the baseline is of {guarded.variant}, a release of Kafka, and changes only with elrcheck")
     if guarded.own is None:
         for file in models_in(folder):
-            again = shlex.join(["elrcheck", "init", "--force", "--model", str(file), *given])
+            again = shlex.join(["elrcheck", "init", "--force", "--model", str(file), *options])
             shell.note(f"{file} declares a model: `{again}` guards it")
 
 
