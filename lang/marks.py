@@ -74,7 +74,7 @@ NO_MARKS = Marks()
 
 
 def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
-    """Describe the first mistake in the marks of an action; None if there is none. parameters: name -> kind of type."""
+    """Describe the first mistake in the marks of an action; None if they are valid. parameters: name -> kind."""
     if marks.message is not None:
         for end in (marks.message.sender, marks.message.receiver):
             if not end[:1].isupper() and parameters.get(end) != "member":

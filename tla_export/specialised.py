@@ -167,7 +167,7 @@ def _free(model: Model) -> set[str]:
 
 
 def _only(values: list[Expression]) -> Expression | None:
-    """Return the only literal among these values; None if there is none, or several."""
+    """Return the only literal among these values; None if they have no literal, or several."""
     literals = [value for value in values if is_literal(value)]
     return literals[0] if literals and all(alike(literals[0], other) for other in literals) else None
 

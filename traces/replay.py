@@ -82,7 +82,7 @@ class Replayed:
 
     @property
     def beyond(self) -> int | None:
-        """The number of the first step that exceeds the budgets of the scope, None if there is none."""
+        """The number of the first step that exceeds the budgets of the scope, None if all are within them."""
         within = (self.plain.within(state) for state in self.states[1:])
         return next((number for number, inside in enumerate(within, start=1) if not inside), None)
 

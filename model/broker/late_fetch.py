@@ -98,9 +98,8 @@ def ReadForLateFetch(c: Config, s: State) -> State:
 
 @op
 def usable(c: Config, follower: Broker, fetch: LateFetch) -> bool:
-    """The follower is still in the state in which it sent the fetch, as far as it checks.
-
-    AbstractFetcherThread.processFetchRequest.
+    """The follower passes the checks of AbstractFetcherThread.processFetchRequest: its log and its leader are those of
+    the moment at which it sent the fetch.
     """
     return (
         follower.status == Status.RUNNING

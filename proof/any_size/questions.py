@@ -45,7 +45,7 @@ class GoalAnswer:
 
     @property
     def lemmas(self) -> frozenset[str]:
-        """The lemmas that were assumed in the proof; empty if there is none."""
+        """The lemmas that were assumed in the proof; empty without a proof."""
         return frozenset() if self.enough is None else self.enough.lemmas
 
 

@@ -158,7 +158,7 @@ def promise(c: Config, s: State, r: Replica, b: Ballot) -> frozenset[Reported]:
 
 @op
 def last_vote(s: State, b: Ballot, i: Slot) -> int:
-    """The command that was voted for last in a slot, by those who have replied for the ballot; 0 if there is none."""
+    """The command with the latest vote in a slot among those that replied for the ballot; 0 without a vote."""
     last = max((each.earlier for each in s.reported if each.ballot == b and each.slot == i), default=0)
     return max(
         (each.vote for each in s.reported if each.ballot == b and each.slot == i and each.earlier == last), default=0

@@ -1,4 +1,4 @@
-"""Paxos without leaders or learners: whoever sees the votes of a quorum decides.
+"""Paxos without leaders or learners: a process that sees the votes of a quorum decides.
 
 Source: Paxos.tla of the TLA+ Examples (SimplifiedFastPaxos) by N. X. T. Lim and G. Gandhi, 2022. The manifest has 1,207
 distinct states, 13,290 generated and diameter 22 with four replicas and three values, of which TLC searches one of each
@@ -113,7 +113,7 @@ def MakePromise(c: Config, s: State, n: Replica, b: Ballot) -> State:
 
 @action
 def Propose(c: Config, s: State, b: Ballot, q: frozenset[Replica], v: Value) -> State:
-    """Phase 2a: whoever has the promises of a quorum proposes what was accepted last among them, else anything."""
+    """Phase 2a: a process with the promises of a quorum proposes the value accepted last among them, else any value."""
     require(quorum(c, q), "q is a quorum")
     require(all(each.ballot != b for each in s.proposals), "nothing is proposed in the ballot")
     promises = frozenset(each for each in s.promises if each.ballot == b and each.replica in q)

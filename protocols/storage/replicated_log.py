@@ -1,4 +1,4 @@
-"""A log that nodes write to and execute, each at its own pace; whoever has executed all of it may append.
+"""A log that nodes write to and execute, each at its own pace; a node that has executed all of it may append.
 
 Source: ReplicatedLog.tla and MCReplicatedLog.tla of the TLA+ Examples (FiniteMonotonic), by A. Helwer. What all nodes
 have executed may be cut off, so that a finite state stands for infinitely many. With three nodes, two transactions and

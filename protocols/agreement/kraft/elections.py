@@ -96,7 +96,7 @@ def LearnEpoch(c: Config, s: State, n: Server, m: Server) -> State:
 def GiveVote(c: Config, s: State, n: Server, m: Server) -> State:
     """A server votes once in an epoch, for one with an up-to-date log (KafkaRaftClient.handleVoteRequest).
 
-    It votes even if it is not a voter as far as it knows (KIP-853).
+    It votes even if its own voter set does not contain it (KIP-853).
     """
     p, vote = s.quorum[m], s.vote[m]
     require(n != m and s.cut != n and s.cut != m, "the message arrives")

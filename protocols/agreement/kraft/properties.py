@@ -51,7 +51,7 @@ def CommittedIsFinal(c: Config, s: State) -> bool:
 
 @always("P-5")
 def LeadersHaveCommitted(c: Config, s: State) -> bool:
-    """A leader has all that was committed in its epoch and before, whoever the voters were."""
+    """A leader has all that was committed in its epoch and before, with any voters."""
     last = epoch_before(s.committed, len(s.committed))
     return all(
         s.log[n][: len(s.committed)] == s.committed
