@@ -284,7 +284,7 @@ def _error(fn: Fn, message: str, help: str) -> ModelError:
 def _demand_different_names(module: ModuleType) -> None:
     """Require that no later function of the same name replaces a decorated one, which nothing would check then."""
     file, lines = str(module.__file__), dict[str, int]()
-    for node in ast.parse(Path(file).read_text(encoding="utf-8")).body:
+    for node in ast.parse(Path(file).read_bytes()).body:
         if not isinstance(node, ast.FunctionDef):
             continue
         if node.decorator_list and node.name in lines:

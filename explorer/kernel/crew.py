@@ -76,7 +76,9 @@ class SearchCrew:
 
     def counters(self) -> Counts:
         """Return the sum of all workers' counters (`Counters`)."""
-        total: Counts = np.sum([worker.counters for worker in self.workers], axis=0)
+        total = self.workers[0].counters.copy()
+        for worker in self.workers[1:]:
+            total += worker.counters
         return total
 
     @property

@@ -170,10 +170,11 @@ class Search:
                 rows = np.unique(Canonical(self.program, self.layout).rows(rows), axis=0)
             self.tally.note(self.space.start(rows), 0)
         while True:
-            depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
+            sizes = self.space.sizes
+            depth, size = len(sizes) - 1, sizes[-1]
             self._level, self._level_size = depth, size
             if size == 0:
-                self.space.sizes = self.space.sizes[:-1]
+                self.space.sizes = sizes[:-1]
                 return None
             begun = self._snapshot()
             reason = self._before(depth, stop)

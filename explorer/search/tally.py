@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,13 +41,8 @@ class Tally:
         return cls(np.zeros(kernel.counters.size, np.int64), new_states, Judgement.empty(kernel))
 
     def copy(self) -> Tally:
-        return replace(
-            self,
-            counters=self.counters.copy(),
-            new_states=self.new_states.copy(),
-            judgement=self.judgement.copy(),
-            first=dict(self.first),
-        )
+        counters, new_states = self.counters.copy(), self.new_states.copy()
+        return Tally(counters, new_states, self.judgement.copy(), dict(self.first), self.seconds)
 
     def note(self, judgement: Judgement, depth: int) -> None:
         """Add the judgement of new states at a depth."""

@@ -18,10 +18,10 @@ from elrcheck.explorer.store.memory import Region
 from elrcheck.explorer.store.row_set import RowSet
 
 FIRST_ROWS = 1 << 12
-FIRST_SLOTS = 1 << 13
+FIRST_SLOTS = 1 << 18
 LARGEST_SLOTS = 1 << 34
 LARGE_GROWTH = 1.5
-GROWTH = ((1 << 18, 4), (1 << 27, 2), (1 << 62, LARGE_GROWTH))
+GROWTH = ((1 << 19, 4), (1 << 27, 2), (1 << 62, LARGE_GROWTH))
 """Factors by which a table with fewer slots grows: large ones for a small table, which a short search would otherwise
 grow often; a small one for a large table, which is most of the memory."""
 LOAD = 0.6

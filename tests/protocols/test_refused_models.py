@@ -30,6 +30,15 @@ def test_a_file_that_is_no_model_is_a_clear_error(text: str, says: str, invoke: 
     assert code == 2 and says in err and "mine.py" in err and "Traceback" not in err
 
 
+def test_a_file_that_is_not_utf8_is_refused_with_its_line(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_bytes(b"# caf\xe9\n" + TWO_PHASE.read_bytes())
+    code, _, err = invoke("check", "--model", str(file))
+    assert code == 2 and "the file is not UTF-8 text" in err and "mine.py:1" in err
+    file.write_bytes(b"\xef\xbb\xbf" + TWO_PHASE.read_bytes())
+    assert invoke("check", "--model", str(file))[0] == 0
+
+
 @pytest.mark.parametrize("name", ["mine.pyc", "mine.so", "mine.txt"])
 def test_a_file_without_python_source_is_refused(name: str, invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / name
