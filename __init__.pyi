@@ -86,7 +86,8 @@ def assess(
 ) -> AssessResult:
     """List the findings known to lose data with a release and its settings, as `elrcheck assess` does.
 
-    kafka: Release, such as 4.1.2, or a line, such as 4.1; with `bootstrap`, by default that of the cluster.
+    kafka: Release, such as 4.1.2, or a line, such as 4.1; by default that of the brokers in the log or the
+        cluster.
     replication_factor: Replicas of a topic; by default those of the topics in the log or the cluster, else 3.
     min_insync_replicas: min.insync.replicas of a topic; by default that of these topics, else 1.
     elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.

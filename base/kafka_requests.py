@@ -131,7 +131,7 @@ class AssessRequest:
     kafka: Annotated[
         str | None,
         Option(
-            "Release, such as 4.1.2, or a line, such as 4.1; with --bootstrap, by default that of the cluster.",
+            "Release, such as 4.1.2, or a line, such as 4.1; by default that of the brokers in the log or the cluster.",
             metavar="VERSION",
             group="Kafka",
         ),

@@ -23,6 +23,7 @@ WORDS: dict[RiskOutcome, str] = {
     "lost": "an acknowledged record can be lost",
     "unavailable": "the partition can stay without a leader",
 }
+SEARCHED: dict[RiskOutcome, str] = {"lost": "searched for losses", "unavailable": "searched for outages"}
 LOSE = "lose acknowledged records in these ways"
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""

@@ -6,12 +6,16 @@ import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from elrcheck.report.document import Document
 from elrcheck.report.documents.audit_document import brokers_in_words, needs_a_look, release_in_words
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
+MOST_OPEN = 3
+"""Logs with flags whose parts are unfolded; of more, the overview names each, and a link unfolds it."""
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
 TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not resolved", "log")
@@ -30,7 +34,17 @@ def audit_parts(report: AuditReport, document: Document) -> Iterable[PagePart]:
         for number, log in enumerate(report.logs, 1)
         if needs_a_look(log, report)
     ]
+    if len(parts) > MOST_OPEN:
+        logs = [log for log in report.logs if needs_a_look(log, report)]
+        parts = [replace(part, folded=True, brief=_brief(log, report)) for part, log in zip(parts, logs, strict=True)]
     return (_overview(report, names), *parts)
+
+
+def _brief(log: AuditedLog, report: AuditReport) -> str:
+    """Return the number of flags of a log by severity, the worst first, or that a part was not read."""
+    flags = Counter(flag.severity for flag in report.flags if flag.log == log.name)
+    words = [f"{flags[severity]} {severity}" for severity in WORST_FIRST if flags[severity]]
+    return f"flags: {', '.join(words)}" if words else "not read to its end"
 
 
 def _short_names(report: AuditReport) -> Mapping[str, str]:

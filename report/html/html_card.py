@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.documents.risk_document import WORDS, reach_in_words
+from elrcheck.report.documents.risk_document import SEARCHED, WORDS, reach_in_words, shared_and_rest
 from elrcheck.report.plain_sentence import sentence, shortest, stake
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.sweep_matrix import smallest
@@ -177,10 +177,20 @@ def _worst_in_words(report: AuditReport, severity: str) -> str:
 
 
 def risk_card(report: RiskReport) -> Card:
-    answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
-    words: Counter[str] = Counter(answer.outcome for answer in answers)
-    sentences = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]
-    lines = tuple((outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to)
+    """Return the worst answer, and of which settings it is if there are several; one group's page says its reach."""
+    _, labels = shared_and_rest([part.settings for part in report.parts])
+    whose = [f" ({label})" for label in labels] if len(labels) > 1 else [""]
+    answers = [
+        (answer, of)
+        for part, of in zip(report.parts, whose, strict=True)
+        for answer in part.answers
+        if not answer.expected
+    ]
+    words: Counter[str] = Counter(answer.outcome for answer, _ in answers)
+    answers.sort(key=lambda pair: pair[0].outcome != "lost")
+    sentences = [f"After {answer.words}, {WORDS[answer.outcome]}{of}." for answer, of in answers[:1]]
+    reached = report.safe_up_to if len(report.parts) == 1 else ()
+    lines = tuple((SEARCHED[outcome], reach_in_words(report.first, outcome)) for outcome in reached)
     figures = [
         _figure(words[outcome], _one(words[outcome], "set of events:", "sets of events:", outcome), "failed")
         for outcome in sorted(words)

@@ -64,7 +64,9 @@ class PagePart(Record, frozen=True):
     explained: tuple[Explained, ...] = ()
     lanes: tuple[LanePicture, ...] = ()
     folded: bool = False
-    """It needs no attention, while other parts do."""
+    """It needs no attention, while other parts do, or is one of too many that do."""
+    brief: str = ""
+    """What to attend to in a folded part."""
 
     @property
     def cases_by_need(self) -> tuple[tuple[str, bool, tuple[Case, ...]], ...]:

@@ -17,6 +17,7 @@ from elrcheck.report.documents.assess_document import (
     titles_of,
 )
 from elrcheck.report.documents.risk_document import (
+    SEARCHED,
     WORDS,
     causes_in_words,
     difference_table,
@@ -29,12 +30,11 @@ from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.report.plain_words import some_of
 from elrcheck.results.risk.assess_report import AssessReport
-from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in")
 ASSESSED = ("finding", "outcome", "title", "happens", "shown", "what to do", "topics")
 DESIGNED = ("setting", "what happens", "what to do", "topics")
-SEARCHED: dict[RiskOutcome, str] = {"lost": "searched for losses", "unavailable": "searched for outages"}
 MOST_NAMED = 50
 """Topics of one kind of settings that a page names; the JSON report has all."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -27,6 +28,18 @@ SARIF = TESTS / "data" / "sarif-2.1.0.json"
 @pytest.fixture(scope="module")
 def lost() -> AuditReport:
     return audited(LOST, CONTROL)
+
+
+def test_of_many_flagged_logs_each_is_folded_with_its_flags(tmp_path: Path) -> None:
+    """Three stay open; the page of more begins with what needs a look, and a link unfolds a log."""
+    logs = [tmp_path / f"log-{number}" for number in range(4)]
+    for log in logs:
+        log.mkdir()
+        written(log, START, SHRINK, (min_isr("2"), CLEAR))
+    three, four = (html(audited(*logs[:number])) for number in (3, 4))
+    assert '<details class="part">' not in three and four.count('<details class="part">') == 4
+    summaries = re.findall(r'<summary><h2 id="l\d">log-\d</h2> <span class="failed">(.*?)</span></summary>', four)
+    assert len(summaries) == 4 and set(summaries) == {"flags: 1 high, 1 low"}
 
 
 def test_a_flag_in_sarif_is_located_at_the_byte_of_its_record(lost: AuditReport) -> None:

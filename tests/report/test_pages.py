@@ -15,7 +15,7 @@ from elrcheck.results.any_report import Report
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.prove_report import Skipped
 from support.html_pages import Page, assert_sound, html
-from support.page_samples import DRIFT, FAILING, LOSS, PAGES, SEVERAL, SWEEP
+from support.page_samples import DRIFT, FAILING, LOSS, PAGES, RISK, SEVERAL, SWEEP
 from support.report_samples import FULL, LOST, PROVE, TRACE
 
 GONE = "An acknowledged record can be lost: after step 3 no log has r1 any more (committed in step 1, lost in step 2)."
@@ -128,6 +128,13 @@ def test_the_figures_of_a_card(name: str, figures: list[tuple[str, str]]) -> Non
     assert [(figure.value, figure.label) for figure in printed.figures][: len(figures)] == figures
     assert name != "risk" or printed.sentences == ("After a crash, an acknowledged record can be lost.",)
     assert ("not tried", "a reassignment, a fencing") in printed.lines or name != "check"
+
+
+def test_the_card_of_several_settings_says_whose_answer_it_is() -> None:
+    other = replace(RISK.first, settings=replace(RISK.settings, kafka="3.9.1"))
+    assert card(RISK).lines[0][0] == "searched for losses"
+    both = card(replace(RISK, answers=(), others=(other,)))
+    assert both.sentences == ("After a crash, an acknowledged record can be lost (Kafka 3.9.1).",) and both.lines == ()
 
 
 def test_a_sweep_has_the_style_of_the_other_pages() -> None:
