@@ -1,8 +1,9 @@
 """Axioms about the sizes of finite sets, where a size is a number of which the solver knows only these axioms.
 
-Each is true of all finite sets: a subset is not larger (monotone), and smaller if it is proper (strict); a set with
-two members more than another has two members outside it (grows); only the whole sort has the size of the sort
-(full); two sets that together have more members than the sort share one (meet). The axioms are incomplete: a proof
+Each is true of all finite sets: only a set with two members has the size 2 or more (pair), and only the whole sort
+that of the sort (full); a subset is not larger (monotone), and smaller if it is proper (strict); a set with two members
+more than another has two members outside it (grows); two sets that together have more members than the sort share one
+(meet). The axioms are incomplete: a proof
 from them holds, but a state that satisfies them need not exist.
 """
 
@@ -31,6 +32,9 @@ def of_one(one: Counted, everything: Any, variables: list[Any]) -> Iterator[tupl
     member = one.holds(*variables)
     yield "natural", one.size >= 0
     yield "empty", (one.size >= 1) == z3.Exists(variables, member)
+    others = _others(variables)
+    two = z3.And(member, one.holds(*others), z3.Or(*map(_differ, variables, others)))
+    yield "pair", (one.size >= 2) == z3.Exists([*variables, *others], two)
     if everything is not None:
         yield "bounded", one.size <= everything
         yield "full", (one.size >= everything) == z3.ForAll(variables, member)
@@ -41,7 +45,7 @@ def of_two(one: Counted, other: Counted, everything: Any, variables: list[Any]) 
     here, there = one.holds(*variables), other.holds(*variables)
     inside = z3.ForAll(variables, z3.Implies(here, there))
     yield "monotone", z3.Implies(inside, one.size <= other.size)
-    others = [z3.Const(f"{x}.other", x.sort()) for x in variables]
+    others = _others(variables)
     left = z3.Exists(variables, z3.And(there, z3.Not(here)))
     second = z3.And(one.holds(*others), z3.Not(other.holds(*others)), z3.Or(*map(_differ, variables, others)))
     two_more = z3.Exists([*variables, *others], z3.And(here, z3.Not(there), second))
@@ -50,6 +54,10 @@ def of_two(one: Counted, other: Counted, everything: Any, variables: list[Any]) 
     if everything is not None:
         shared = z3.Exists(variables, z3.And(here, there))
         yield "meet", z3.Implies(one.size + other.size > everything, shared)
+
+
+def _others(variables: list[Any]) -> list[Any]:
+    return [z3.Const(f"{x}.other", x.sort()) for x in variables]
 
 
 def _differ(x: Any, y: Any) -> Any:

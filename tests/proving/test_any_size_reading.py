@@ -16,6 +16,7 @@ from elrcheck.lang.domains import domain
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.cardinality import OF_TWO, Counted, of_one, of_two
+from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
 from elrcheck.proof.any_size.named_results import Named
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
@@ -68,6 +69,20 @@ def test_every_axiom_about_two_sets_has_its_name_in_the_list() -> None:
     x = z3.Int("x")
     one = Counted(lambda y: y > 0, z3.Int("n"))
     assert tuple(name for name, _ in of_two(one, one, z3.Int("all"), [x])) == OF_TWO
+
+
+def test_a_set_of_at_most_one_has_no_two_members() -> None:
+    """What `ControllerRecord` says of the ISR while ELR is off."""
+    sort, scope = z3.DeclareSort("Single"), NamedTerms()
+    inside = z3.Function("inside", sort, z3.BoolSort())
+    with scope.variables([sort]) as own:
+        size = scope.size(own, inside(own[0]), None)
+    one, other = z3.Consts("one other", sort)
+    for most, answer in ((1, z3.unsat), (2, z3.sat)):
+        formulas = [size <= most, inside(one), inside(other), one != other]
+        solver = z3.Solver()
+        solver.add(*formulas, *scope.needed(formulas, ()))
+        assert solver.check() == answer
 
 
 # ------------------------------------------------------------------------- states
