@@ -87,7 +87,7 @@ def groups_in(request: RiskRequest, description: Described) -> tuple[list[TopicS
     groups, problems = settings_of(description, request.unclean_leader_election_enable)
     unread = (*description.unread, *problems)
     if not groups:
-        help = "give each topic a replication factor"
+        help = "give each topic a replication factor" if "replication factor" in unread[0] else None
         raise UsageFault("risk-describe", f"no usable topic: {unread[0]}", help=help)
     return sorted(groups, key=_at_risk), unread
 

@@ -118,7 +118,7 @@ def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, def
 def number(text: str, what: str, line: int = 0) -> int:
     """Return a positive number; raise NotUnderstood for any other text."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise NotUnderstood(f"{what} must be a positive number, not `{text}`", line)
+        raise NotUnderstood(f"{what} must be a number from 1 to 999999999, not `{text}`", line)
     return int(text)
 
 

@@ -260,7 +260,7 @@ def assess_sheet(report: AssessReport) -> Sheet:
     ]
     if report.flags:
         suites.append(Suite(AUDITED, tuple(map(flag_case, report.flags))))
-    notes = tuple(f"Not read: {line}" for line in report.unread)
+    notes = (*notes_together(report), *(f"Not read: {line}" for line in report.unread))
     return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report))
 
 

@@ -12,7 +12,6 @@ from elrcheck.report.documents.assess_document import (
     FindingOfGroups,
     by_design_together,
     findings_together,
-    notes_together,
     span_in_words,
     titles_of,
 )
@@ -80,7 +79,6 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), next(iter(group.places), ""))
         for words, group in zip(apart, report.groups, strict=True)
     )
-    about = tuple(("note", note) for note in notes_together(report))
     designed = tuple(
         (each.risk.setting, each.risk.happens, each.risk.remedy, "all" if each.everywhere else _named(each.topics))
         for each in by_design_together(report)
@@ -90,7 +88,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         grids.append(Grid("Findings", head, findings))
     if any(group.topics for group in report.groups):
         grids.append(Grid("Topics", ("settings", "topics", "which", "defined at"), rows))
-    parts = [PagePart("known", common, about, grids=tuple(grids))]
+    parts = [PagePart("known", common, grids=tuple(grids))]
     parts += [part for part in case_parts(report, document) if part.name == AUDITED]
     if beside := _beside_flags(report):
         parts.append(PagePart("near", "Beside the flags", grids=beside))

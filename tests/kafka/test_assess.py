@@ -164,6 +164,8 @@ def test_settings_that_nobody_gave_are_said_to_be_assumed(invoke: Invoke, tmp_pa
     both = "note         replication.factor 3 and min.insync.replicas 1 are assumed"
     code, out, _ = invoke("assess", "--kafka", "4.3", "--fail-on", "flag")
     assert code == 0 and f"{both}: give" in out and "the assumed settings allow a loss" in " ".join(out.split())
+    for form in ("markdown", "html"):
+        assert "min.insync.replicas 1 are assumed" in invoke("assess", "--kafka", "4.3", "--format", form)[1]
     _, out, _ = invoke("assess", "--kafka", "4.3", "--replication-factor", "3")
     assert "note         min.insync.replicas 1 is assumed: give --min-insync-replicas" in out
     _, out, _ = invoke("assess", "--kafka", "4.3", "--replication-factor", "3", "--min-insync-replicas", "1")
@@ -278,6 +280,14 @@ def test_a_log_says_the_release_of_the_brokers_that_are_registered_in_it(invoke:
         assert inherited.startswith("unclean.leader.election.enable of 1 topic is not on record")
     (group,) = json.loads(invoke("assess", "--log", logs[0], "--kafka", "4.3", "--format", "json")[1])["groups"]
     assert group["settings"]["kafka"] == "4.3.1"
+
+
+def test_a_description_with_impossible_numbers(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text(
+        "Topic: a\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=9999999999\n"
+    )
+    code, _, err = invoke("assess", "--kafka", "4.1", "--topics", "t.txt")
+    assert code == 2 and "must be a number from 1 to 999999999, not `9999999999`" in err and "help" not in err
 
 
 def test_without_a_release_it_asks_for_one(invoke: Invoke) -> None:

@@ -123,7 +123,7 @@ def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
         ("config = {", "config = merge(local.c, {", 12, "`}` closes nothing"),
         ("partitions         = 1\n", "shards = 1\n", 5, "unknown argument `shards`"),
         ("lifecycle {", "settings {", 11, "unknown block `settings`"),
-        ("= 3\n  config", "= 0\n  config", 6, "a positive number, not `0`"),
+        ("= 3\n  config", "= 0\n  config", 6, "a number from 1 to 999999999, not `0`"),
         ("= 3\n  config", "= [3]\n  config", 6, "a value of another type"),
         ('"orders"\n', '"or ders"\n', 4, "not a legal topic name"),
     ],
@@ -138,7 +138,7 @@ def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str
 @pytest.mark.parametrize(
     ("old", "new", "line", "why"),
     [
-        ("replicas: 3", "replicas: three", 9, "a positive number, not `three`"),
+        ("replicas: 3", "replicas: three", 9, "a number from 1 to 999999999, not `three`"),
         ("replicas: 3", "replicas: [3]", 9, "not a single value"),
         ("replicas: 3", "replicas: {{ .Values.rf }}", 9, "not a single value"),
         ("  replicas: 3\n", "  replicas: 3\n  replicas: 2\n", 10, "`replicas` appears twice"),
