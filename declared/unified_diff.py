@@ -101,13 +101,16 @@ def _quoted(line: str) -> str:
 
 
 def _path(change: _Change, texts: Mapping[str, str], place: str) -> str:
-    """Return the path of the changed file among the texts, without the prefix of the diff."""
+    """Return the path of the changed file among the texts, without the prefix of the diff.
+
+    As in patch(1), the old name counts, so that `diff -u lock.py copy.py` fits lock.py.
+    """
     written = change.new if change.old == NOWHERE else change.old
     parts = written.split("/")
     if written.startswith("/") or "\\" in written or ".." in parts:
         message = f"`{written}` is not a path inside the model's folder"
         raise UsageFault("patch-outside", message, where=place, help=MAKE)
-    rests = ["/".join(parts[k:]) for k in range(len(parts))]
+    rests = _rests(written)
     if change.old == NOWHERE:
         folders = {"", *(path[:k] for path in texts for k, letter in enumerate(path) if letter == "/")}
         inside = (rest for rest in rests if rest.rpartition("/")[0] in folders and rest not in ("", parts[-1]))
@@ -115,9 +118,17 @@ def _path(change: _Change, texts: Mapping[str, str], place: str) -> str:
     path = next((rest for rest in rests if rest in texts), None)
     if path is None:
         raise UsageFault("patch-no-file", f"the model has no file `{written}`", where=place, help=MAKE)
-    if change.new not in (NOWHERE, written) and path not in (change.new, change.new[-len(path) :]):
-        raise UsageFault("patch-not-diff", "a diff that renames a file is not supported", where=place)
+    other = next((rest for rest in _rests(change.new) if rest in texts), path)
+    if other != path:
+        message = f"the diff turns {path} into {other}, and the model has both"
+        raise UsageFault("patch-not-diff", message, where=place, help=MAKE)
     return path
+
+
+def _rests(written: str) -> list[str]:
+    """Return a path with fewer and fewer of its first folders."""
+    parts = written.split("/")
+    return ["/".join(parts[k:]) for k in range(len(parts))]
 
 
 class _DiffReader:

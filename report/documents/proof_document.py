@@ -247,10 +247,17 @@ def cell_blocks(cell: CellReport) -> Iterator[Block]:
 
 
 def _implications(report: ProveReport) -> Iterator[Block]:
+    whole = all(one.verdict == "proved" for one in (*report.initiation, *report.cells))
+    verdicts = [o.verdict if whole or o.verdict != "proved" else "follows" for o in report.implication]
     yield Table(
         ("id", "property", "verdict", "seconds", "needed"),
-        [(o.id or "", o.name, o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.implication],
+        [
+            (o.id or "", o.name, verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core))
+            for o, verdict in zip(report.implication, verdicts, strict=True)
+        ],
     )
+    if "follows" in verdicts:
+        yield Labelled("follows", "from the lemmas needed; it is proved once every step preserves all lemmas")
     for one in report.implication:
         yield Labelled(one.id or one.name, one.condition and f"proved where {one.condition}")
     yield Table(

@@ -37,6 +37,14 @@ def test_a_diff_is_applied_wherever_it_changes_adds_or_deletes() -> None:
             assert apply_diff(diff_of(TEXTS, after, lines), "x.diff", TEXTS) == after
 
 
+def test_the_old_name_counts_unless_the_model_has_both() -> None:
+    hunk = "@@ -2 +2 @@\n-line 2\n+other\n"
+    text = apply_diff(f"--- a.py\n+++ copy.py\n{hunk}", "x.diff", {"a.py": TEXTS["model/a.py"]})["a.py"]
+    assert text == TEXTS["model/a.py"].replace("line 2\n", "other\n")
+    with pytest.raises(UsageFault, match=r"turns model/a\.py into __init__\.py, and the model has both"):
+        apply_diff(f"--- model/a.py\n+++ __init__.py\n{hunk}", "x.diff", TEXTS)
+
+
 def test_random_changes_come_back() -> None:
     dice = random.Random(7)
     for _ in range(200):
