@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from elrcheck.catalogue.hazard import Hazard
     from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep
     from elrcheck.catalogue.scenario_file import Scenario
+    from elrcheck.lang.expr import Expression
     from elrcheck.lang.ir import Fn
 
 Entry = dict[str, Any]
@@ -203,8 +204,21 @@ def budget_entries() -> list[Entry]:
     return [knob.describe() for knob in knobs() if knob.is_budget]
 
 
+def _applies(waivers: Sequence[Expression]) -> str:
+    """Return the settings with which a guard applies. waivers: the conditions under which it does not."""
+    from elrcheck.lang.expr import Not
+    from elrcheck.traces.places import source_text
+
+    parts = [
+        f"only if {source_text(waiver.operand)}" if isinstance(waiver, Not) else f"unless {source_text(waiver)}"
+        for waiver in waivers
+    ]
+    return " and ".join(parts).replace("c.", "")
+
+
 def action_entries(actions: Iterable[Fn]) -> list[Entry]:
     """Return every action with its parameters and its guards, in the order they are evaluated."""
+    from elrcheck.lang.guards import conditional_guards
     from elrcheck.lang.ir import guard_names
 
     return [
@@ -214,6 +228,7 @@ def action_entries(actions: Iterable[Fn]) -> list[Entry]:
             "doc": fn.doc,
             "parameters": {name: ty.name for name, ty in fn.params},
             "guards": list(guard_names(fn)),
+            "conditional": {name: _applies(waived) for name, waived in conditional_guards(fn).items()},
             "source": fn.place,
         }
         for fn in actions

@@ -11,8 +11,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from elrcheck.lang.expr import Call, Expression, StateVariable, Variable
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, guard_names
+from elrcheck.lang.expr import (
+    Call,
+    ConfigField,
+    Expression,
+    Implies,
+    Junction,
+    Not,
+    StateVariable,
+    Variable,
+    WholeConfig,
+)
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, guard_names, requires
 from elrcheck.lang.source import Source, recompiled
 from elrcheck.lang.tree import walk
 
@@ -47,6 +57,39 @@ def _reads(root: Expression, locals_: frozenset[str]) -> bool:
             case Call(states=(_, *_)):
                 return True
     return False
+
+
+def waivers(condition: Expression) -> tuple[Expression, ...]:
+    """Return the alternatives of a guard that read settings alone: where one is true, the guard does not apply.
+
+    Empty if the guard has none, or no other alternatives: then the settings are what it demands.
+    """
+    match condition:
+        case Junction(op="or", parts=parts):
+            alternatives = parts
+        case Implies(premise=premise, conclusion=conclusion):
+            alternatives = (Not(premise), conclusion)
+        case _:
+            return ()
+    waiving = tuple(part for part in alternatives if settings_read(part))
+    return waiving if len(waiving) < len(alternatives) else ()
+
+
+def conditional_guards(fn: Fn) -> dict[str, tuple[Expression, ...]]:
+    """Return the guards that settings can waive, each with the conditions on settings that do."""
+    return {guard.name: found for guard in requires(fn.body) if (found := waivers(guard.condition))}
+
+
+def settings_read(root: Expression) -> tuple[str, ...]:
+    """Return the settings that an expression reads; empty if it also reads the state, a parameter or a local."""
+    names = []
+    for e in walk(root):
+        match e:
+            case StateVariable() | Variable() | Call() | WholeConfig():
+                return ()
+            case ConfigField(name=name):
+                names.append(name)
+    return tuple(dict.fromkeys(names))
 
 
 def label(call: ast.Call) -> str:

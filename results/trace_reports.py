@@ -211,6 +211,8 @@ class Clause(Record, frozen=True):
     """Values that the condition reads."""
     parts: tuple[Clause, ...] = ()
     """The parts that decide it."""
+    waived: tuple[Looked, ...] = ()
+    """The settings because of which a guard does not apply."""
 
 
 class Goal(Record, frozen=True):
@@ -296,6 +298,8 @@ class Explained(Record, frozen=True):
     statement: str = ""
     source: str | None = None
     changes: tuple[Change, ...] = ()
+    beyond: bool = False
+    """The step leaves the budgets of the scope, so no search takes it."""
     witness: str | None = None
     """The broker, offset or values for which it is false, as name=value."""
     wait: EndlessWait | None = None

@@ -18,6 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.lang.comprehensions import Env
 from elrcheck.lang.expr import (
     Call,
@@ -37,6 +38,7 @@ from elrcheck.lang.expr import (
     Variable,
     VectorGet,
 )
+from elrcheck.lang.guards import settings_read, waivers
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, requires
 from elrcheck.lang.tree import children
 from elrcheck.results.trace_reports import Clause, Looked
@@ -94,11 +96,18 @@ class Conditions(Environments):
                 meaning = {**self.aliases([(name, value)], env), MEANS + name: value}
                 return rest, {**ev.bind(env, name, ev.ev(value, env)), **meaning}
             case Require(condition=condition, name=name, rest=rest):
-                evaluated.append(replace(self.clause(condition, env), name=name))
+                waived = self._waived(condition, env)
+                evaluated.append(replace(self.clause(condition, env), name=name, waived=waived))
                 return rest, env
             case If(condition=condition, then=then, orelse=orelse):
                 return (then if ev.ev(condition, env) else orelse), env
         raise AssertionError(block)
+
+    def _waived(self, guard: Expression, env: Env) -> tuple[Looked, ...]:
+        """Return the settings that make a guard true in every state; empty if it applies."""
+        idle = [part for part in waivers(guard) if self.evaluator.ev(part, env)]
+        values = {name: setting_text(getattr(self.evaluator.config, name)) for e in idle for name in settings_read(e)}
+        return tuple(Looked(name, value) for name, value in values.items())
 
     def _block(self, block: Block, env: Env, depth: int) -> Clause:
         value, env = self._returned(block, env)

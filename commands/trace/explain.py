@@ -181,4 +181,5 @@ def _choice(subject: Replayed, fn: Fn, args: Sequence[object], at: int) -> Expla
         statement=statement,
         source=fn.place,
         changes=changed,
+        beyond=successor is not None and not subject.plain.within(successor),
     )

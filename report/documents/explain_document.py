@@ -48,7 +48,9 @@ def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
         yield from _cycle(report.cycle, detail)
     origin = report.origin
     led = f", after {report.led}" if report.led else ""
-    where = f"state {report.at} of {report.steps}{led} ({origin.variant}, {origin.scope})"
+    enabled = [one for one in actions if one.value]
+    beyond = "beyond the budgets in " if enabled and all(one.beyond for one in enabled) else ""
+    where = f"{beyond}state {report.at} of {report.steps}{led} ({origin.variant}, {origin.scope})"
     yield Headline(report.verdict, where)
     yield Labelled("source", origin.source)
     yield from origin_blocks(origin)
@@ -109,7 +111,8 @@ def _cycle(cycle: Cycle, detail: int) -> Iterator[Block]:
 
 
 def _action(explained: Explained, detail: int) -> Iterator[Block]:
-    yield Headline("enabled" if explained.value else "refused", as_call(explained.name, explained.arguments))
+    beyond = " (beyond the budgets)" if explained.beyond else ""
+    yield Headline("enabled" if explained.value else "refused", as_call(explained.name, explained.arguments) + beyond)
     yield Labelled("", explained.statement, indent=0)
     for clause in explained.clauses:
         yield from _clause(clause, detail, 0, explained.value)
@@ -126,11 +129,12 @@ def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
     groups: dict[str, list[str]] = {}
     for one in actions:
         arguments = ", ".join(f"{a.name}={a.value}" for a in one.arguments) or "-"
-        groups.setdefault("" if one.value else one.guard or "", []).append(arguments)
+        outcome = "enabled" + " (beyond the budgets)" * one.beyond if one.value else unbound(one.guard or "")
+        groups.setdefault(outcome, []).append(arguments)
     rows = []
-    for guard, choices in groups.items():
+    for outcome, choices in groups.items():
         more = f" and {len(choices) - CHOICES} more" if len(choices) > CHOICES else ""
-        rows.append((unbound(guard) or "enabled", len(choices), "; ".join(choices[:CHOICES]) + more))
+        rows.append((outcome, len(choices), "; ".join(choices[:CHOICES]) + more))
     yield Line(actions[0].name, style="bold")
     yield Table(("refused by", "choices", "arguments"), rows)
 
@@ -140,6 +144,10 @@ def _clause(clause: Clause, detail: int, depth: int, expected: bool) -> Iterator
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
     witness = ", ".join(f"{a.name}={a.value}" for a in clause.witness)
+    if clause.waived:
+        settings = ", ".join(f"{each.text} is {each.value}" for each in clause.waived)
+        yield Line(f"{pad}-    {clause.name}: not applicable ({settings})")
+        return
     over = "" if clause.over is None else f" (of {clause.over})"
     title = clause.name or _short(clause.text)
     yield Line(f"{pad}{word:<4} {title}" + (f", for {witness}" if witness else "") + over)

@@ -152,6 +152,12 @@ def test_the_source_line_is_where_the_function_starts(kind: str) -> None:
         assert f"def {entry['name']}(" in (ROOT / file).read_text().splitlines()[int(line) - 1]
 
 
+def test_a_guard_names_the_setting_with_which_it_applies() -> None:
+    assert find("ShrinkIsr")["conditional"] == {"min ISR members remain": "only if keep_min_isr"}
+    assert find("Produce")["conditional"] == {"the scope has writes with acks=0": "unless acks_zero > 0"}
+    assert find("Fence")["conditional"] == {}
+
+
 def test_an_action_shows_its_choices_and_its_guards_in_order() -> None:
     unfence = find("Unfence")
     assert unfence["parameters"] == {"b": "Replica"}

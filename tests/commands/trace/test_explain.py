@@ -14,7 +14,9 @@ from elrcheck.cli import cli
 from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
+from elrcheck.report.documents.explain_document import explain_blocks
 from elrcheck.report.json_report import as_data
+from elrcheck.report.terminal import plain_text
 from elrcheck.results.trace_reports import Clause, ExplainReport
 from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.traces.loaded import NamedSelection
@@ -116,6 +118,40 @@ def test_why_an_action_is_possible(subject: Replayed) -> None:
     assert (report.verdict, report.exit_code, explained.guard, explained.later) == ("enabled", 0, None, ())
     assert all(clause.value for clause in explained.clauses)
     assert ("registration[1].fenced", "false", "true") in [(c.path, c.old, c.new) for c in explained.changes]
+
+
+ISR_SHRINKS = "ShrinkIsr(leader=0, out={1})"
+
+
+def test_a_guard_that_a_setting_waives_does_not_apply() -> None:
+    """With one broker left of a min ISR of two, `yes  min ISR members remain` would be false."""
+    walk = subject_of(None, "1/5", NamedSelection(Selection("code_4_3", "two-brokers")))
+    report = ask(walk, action=ISR_SHRINKS)
+    waived = {one.name: [(each.text, each.value) for each in one.waived] for one in report.explained[0].clauses}
+    assert {name: settings for name, settings in waived.items() if settings} == {
+        "min ISR members remain": [("keep_min_isr", "false")]
+    }
+    assert "-    min ISR members remain: not applicable (keep_min_isr is false)" in plain_text(explain_blocks(report))
+
+
+def test_a_guard_whose_setting_waives_nothing_applies() -> None:
+    """The scope has no writes with acks=0, so the guard decides: it refuses them, and only them."""
+    walk = subject_of(None, "1", NamedSelection(Selection("code_4_3", "two-brokers")))
+    guards = [one for each in ask(walk, action="Produce").explained for one in each.clauses]
+    acks = [one for one in guards if one.name == "the scope has writes with acks=0"]
+    assert acks and not any(one.waived for one in acks)
+
+
+@pytest.mark.parametrize(("shrinks", "beyond"), [(0, True), (1, False)])
+def test_an_action_beyond_the_budgets_is_marked(shrinks: int, beyond: bool) -> None:
+    chosen = Selection("code_4_3", "two-brokers", (f"shrinks={shrinks}",))
+    walk = subject_of(None, "1/5", NamedSelection(chosen))
+    for action in (ISR_SHRINKS, "ShrinkIsr"):
+        report = ask(walk, action=action)
+        assert (report.verdict, report.exit_code) == ("enabled", 0)
+        assert [one.beyond for one in report.explained if one.value] == [beyond]
+        text = plain_text(explain_blocks(report))
+        assert ("(beyond the budgets)" in text, "beyond the budgets in state 2" in text) == (beyond, beyond)
 
 
 def test_all_choices_of_an_action(subject: Replayed) -> None:
