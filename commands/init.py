@@ -319,6 +319,13 @@ def start(
     return [*done, _ignore(folder / IGNORE_PATH)]
 
 
+def commands_missing(workflow: Path, guarded: GuardedByCi) -> list[str]:
+    """Return the commands for what CI is to guard that a workflow does not name."""
+    wanted = ["elrcheck gate"] * guarded.has_baseline + ["elrcheck assess"] * (guarded.topics is not None)
+    text = workflow.read_text(encoding="utf-8", errors="replace")
+    return [command for command in wanted if command not in text]
+
+
 def models_in(folder: Path) -> list[Path]:
     """Return the readable Python files of a folder that declare a model, without installed packages, hidden folders."""
     declaring = []

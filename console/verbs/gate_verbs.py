@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from elrcheck.commands.init import GuardedByCi
     from elrcheck.results.controller_report import ControllerReport
 
+MOST_SKIPPED = 8
+"""Topics or files that `init` names because they cannot be read."""
 Directory: TypeAlias = Annotated[
     Path,
     Option(
@@ -86,6 +88,7 @@ def init(
         GuardedByCi,
         OwnModel,
         OwnTopics,
+        commands_missing,
         start,
     )
     from elrcheck.kafka.risk.settings_group import release_named, releases
@@ -104,8 +107,14 @@ def init(
         shell.note(f"elrcheck was installed from a local copy: set its source in {WORKFLOW_PATH}")
     if model is not None and done[directory / SETTINGS_PATH] == "kept":
         shell.note(f"{SETTINGS_PATH} must name the model: set `model` to its path from there")
-    for message in skipped:
-        shell.note(f"{message}: its topics, if any, were not looked at; --topics FILE names those to assess")
+    if done[directory / WORKFLOW_PATH] == "kept":
+        for command in commands_missing(directory / WORKFLOW_PATH, guarded):
+            shell.note(f"{WORKFLOW_PATH} is kept, and does not run `{command}`: --force replaces it")
+    for message in skipped[:MOST_SKIPPED]:
+        shell.note(f"not read: {message}")
+    if skipped:
+        more = f"{len(skipped) - MOST_SKIPPED} more cannot be read; " if len(skipped) > MOST_SKIPPED else ""
+        shell.note(f"{more}--topics FILE names the definitions to assess")
     options = {
         "--directory": directory if directory != Path() else None,
         "--kafka": kafka,
@@ -127,17 +136,19 @@ def init(
 
 
 def _topics_in(folder: Path) -> tuple[tuple[Path, ...], list[str]]:
-    """Return the files of a folder that define topics, or the folder that they share if there are several.
+    """Return the folder that the files with topics share, or the only file if it is in none.
 
-    Also return messages about files that could not be read.
+    In a folder, CI assesses files that are added to it. Also return messages about what could not be read.
     """
     import os.path
 
     from elrcheck.kafka.topics.topic_files import topic_files
 
     files, skipped = topic_files(folder)
-    shared = tuple(files) if len(files) < 2 else (Path(os.path.commonpath([file.parent for file in files])),)
-    return shared, skipped
+    if not files:
+        return (), skipped
+    shared = Path(os.path.commonpath([file.parent for file in files]))
+    return (files[0] if len(files) == 1 and shared == folder else shared,), skipped
 
 
 def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, options: Sequence[str]) -> None:

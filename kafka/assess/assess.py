@@ -22,11 +22,13 @@ from elrcheck.kafka.risk.settings_group import settings_named
 from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.kafka.topics.topics_in_use import topics_in_use
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.audit_report import AuditReport, InvisibleFinding
 from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
 
 FACTOR = "replication.factor"
+MOST_PLACES = 4
+"""Definitions of one topic that a note names."""
 
 
 def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
@@ -45,7 +47,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes, assumed=assumed),)
     else:
         described, unread = groups_in(question, topics)
-        notes = (*notes, *_unrecorded(request, topics))
+        notes = (*notes, *_unrecorded(request, topics), *_twice(topics))
         groups = tuple(
             _group(of_group(question, group), recorded, notes, tuple(filter(None, group.places))) for group in described
         )
@@ -145,6 +147,17 @@ def _unrecorded(request: AssessRequest, topics: Described) -> Iterator[str]:
         if of and name not in topics.cluster:
             whose = several(of, "topic", written=f"{of:,}")
             yield f"{name} of {whose} is not on record; Kafka's default, {default}, is assumed"
+
+
+def _twice(topics: Described) -> Iterator[str]:
+    """Yield a note on each name that has more than one definition, such as one for each of two clusters."""
+    places: dict[str, list[str]] = {}
+    for topic in topics.topics:
+        if topic.place:
+            places.setdefault(topic.name, []).append(topic.place)
+    for name, of in places.items():
+        if len(of) > 1:
+            yield f"{name} is defined more than once, and each definition is assessed: {some_of(of, MOST_PLACES)}"
 
 
 def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[RiskRequest, tuple[str, ...]]:

@@ -32,6 +32,12 @@ class TopicDescription:
     single: bool = False
     """The topic has one partition, as its definition says; if `factors` is not empty, that decides."""
 
+    @property
+    def at(self) -> str:
+        """Return the beginning of a message about the topic: where it is described, if that is a file."""
+        file, _, line = self.place.rpartition(":")
+        return f"{file}, line {line}: " if file else ""
+
 
 @dataclass(frozen=True)
 class Described:
@@ -95,12 +101,12 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
             allowed = _flag(_setting(topic, described.cluster, UNCLEAN, str(unclean).lower()))
             default = number(described.cluster[FACTOR], FACTOR) if FACTOR in described.cluster else 0
         except NotUnderstood as fault:
-            problems.append(f"topic {topic.name}: {fault}")
+            problems.append(f"{topic.at}topic {topic.name}: {fault}")
             continue
         every = set(topic.factors.values()) or {topic.replication_factor or default}
         for factor in sorted(every):
             if factor == 0:
-                problems.append(f"topic {topic.name}: its replication factor is not given")
+                problems.append(f"{topic.at}topic {topic.name}: its replication factor is not given")
                 continue
             parts = [str(partition) for partition, size in sorted(topic.factors.items()) if size == factor]
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"

@@ -1,6 +1,7 @@
 """Files and folders with definitions of topics, by the ending of their names.
 
 `.tf` is Terraform, `.yaml` and `.yml` are resources of Strimzi, and any other file is output of Kafka's tools.
+Terraform in JSON, `.tf.json`, is not read; in a folder, such a file about topics is named.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from elrcheck.kafka.topics.described import Described, all_of
 
 MOST_BYTES = 32 << 20
 ENDINGS = (".tf", ".yaml", ".yml")
-MARKS = (b"kafka_topic", b"kafka.strimzi.io")
+JSON = ".tf.json"
+MARKS = tuple(
+    word.encode(encoding)
+    for word in ("kafka_topic", "kafka.strimzi.io")
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be")
+)
 """Words of a file about topics; files of a folder without any of them are skipped."""
 
 
@@ -41,14 +47,16 @@ def read_topics(paths: Sequence[Path]) -> Described:
 
 
 def topic_files(folder: Path) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder about topics and their brokers, empty if they define no topic, and messages.
+    """Return the files of a folder about topics and their brokers, empty if no topic can be read, and messages.
 
-    Each message is about a file that may define topics and cannot be read.
+    Each message is about a file that may define topics and cannot be read, or, if no topic can, about one of them.
     """
     skipped: list[str] = []
     files = list(_files([folder], skipped)) if folder.is_dir() else []
-    define = any(_described(file, data).topics for file, data in files)
-    return [file for file, _ in files] if define else [], skipped
+    described = [_placed(file, _described(file, data), True) for file, data in files]
+    if any(each.topics for each in described):
+        return [file for file, _ in files], skipped
+    return [], [*skipped, *(line for each in described for line in each.unread)]
 
 
 def _files(paths: Sequence[Path], skipped: list[str]) -> Iterator[tuple[Path, bytes]]:
@@ -59,11 +67,14 @@ def _files(paths: Sequence[Path], skipped: list[str]) -> Iterator[tuple[Path, by
             continue
         for file in sorted(path.rglob("*")):
             hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-            if file.suffix in ENDINGS and file.is_file() and not hidden:
+            if file.name.endswith((*ENDINGS, JSON)) and file.is_file() and not hidden:
                 try:
                     data = _bytes(file) if _is_marked(file) else None
                 except UsageFault as fault:
                     skipped.append(fault.message)
+                    continue
+                if data is not None and file.name.endswith(JSON):
+                    skipped.append(f"{file} is Terraform in JSON, which is not read")
                     continue
                 if data is not None:
                     yield file, data

@@ -274,6 +274,40 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     assert all(list(tmp_path.glob(name)) for name in uploaded)
 
 
+def test_a_folder_of_one_file_is_assessed_as_it_grows(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "topics").mkdir()
+    text = 'resource "kafka_topic" "{0}" {{\n  name = "{0}"\n  replication_factor = {1}\n{2}}}\n'
+    config = '  config = {\n    "min.insync.replicas" = "2"\n  }\n'
+    (tmp_path / "topics" / "orders.tf").write_text(text.format("orders", 3, config))
+    code, _, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "the topics in topics are assessed" in err
+    (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
+    assert re.search(hook["files"], "topics/bad.tf") and not re.search(hook["files"], "other/bad.tf")
+    assert invoke("assess")[0] == 0
+    (tmp_path / "topics" / "bad.tf").write_text(text.format("bad", 3, ""))
+    assert invoke("assess")[0] == 1
+
+
+def test_topics_that_cannot_be_read_are_named(invoke: Invoke, tmp_path: Path) -> None:
+    one = 'resource "kafka_topic" "t{0}" {{\n  name = "t{0}"\n  replication_factor = var.factor\n}}\n'
+    (tmp_path / "t.tf").write_text("".join(one.format(number) for number in range(10)))
+    code, out, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "wrote    elrcheck-baseline.toml" in out
+    assert "not read: t.tf, line 3: kafka_topic.t0: replication_factor is the expression `var.factor`" in err
+    assert "2 more cannot be read; --topics FILE" in err
+
+
+def test_a_workflow_that_is_kept_and_does_not_run_the_gate(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "topics.tf").write_text('resource "kafka_topic" "a" {\n  name = "a"\n  replication_factor = 3\n}\n')
+    assert "is kept" not in invoke("init", "--kafka", "4.1")[2]
+    assert invoke("new", "lock")[0] == 0
+    code, _, err = invoke("init", "--kafka", "4.1", "--model", "lock.py")
+    assert code == 0 and f"{WORKFLOW_PATH} is kept, and does not run `elrcheck gate`: --force replaces it" in err
+    assert "elrcheck assess`: --force" not in err
+    assert "is kept" not in invoke("init", "--force", "--kafka", "4.1", "--model", "lock.py")[2]
+    assert "elrcheck gate" in (tmp_path / WORKFLOW_PATH).read_text()
+
+
 def test_the_suggested_command_repeats_every_option(invoke: Invoke, tmp_path: Path) -> None:
     """What it suggests writes the same workflow, with the baseline of the model beside the topics."""
     repo = tmp_path / "a repo"
@@ -300,7 +334,7 @@ def test_a_file_that_is_too_large_is_named_and_left_out(
     (tmp_path / "other.yaml").write_text("#\n" * 1000)
     code, out, err = invoke("init", "--kafka", "4.1")
     assert code == 0 and "wrote    elrcheck-baseline.toml" in out
-    assert "crds.yaml is larger than 0 MiB: its topics, if any, were not looked at" in err and "other.yaml" not in err
+    assert "not read: crds.yaml is larger than 0 MiB" in err and "--topics FILE" in err and "other.yaml" not in err
 
 
 def test_topics_outside_of_the_repository_are_refused(invoke: Invoke, tmp_path: Path) -> None:

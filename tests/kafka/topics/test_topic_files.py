@@ -181,7 +181,8 @@ def test_a_folder_is_read_and_its_topics_have_places(tmp_path: Path, invoke: Inv
     ]
     options = ("--topics", str(inner / "main.tf"), "--topics", str(tmp_path / "topics.yml"), "-f", "github")
     code, out, _ = invoke("assess", "--kafka", "4.1", *options)
-    assert code == 1 and f"file={inner / 'main.tf'},line=3," in out and "topic logs: its replication factor" in out
+    assert code == 1 and f"file={inner / 'main.tf'},line=3," in out
+    assert f"{tmp_path / 'topics.yml'}, line 21: topic logs: its replication factor" in out
     assert invoke("assess", "--kafka", "4.1", "--topics", str(tmp_path), "--fail-on", "never")[0] == 3
 
 
@@ -203,6 +204,37 @@ def test_a_file_of_a_folder_that_is_too_large_is_named(tmp_path: Path, monkeypat
     assert described.unread[-1].startswith(f"{tmp_path / 'large.yaml'} is larger than")
     with pytest.raises(UsageFault, match="larger than"):
         read_topics([tmp_path / "large.yaml"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_of_a_folder_in_utf_16_is_read_or_named(encoding: str, tmp_path: Path) -> None:
+    """With a byte order mark it is read; without one it cannot be, and is not passed over in silence."""
+    (tmp_path / "a.tf").write_text(TERRAFORM)
+    (tmp_path / "b.yaml").write_text(STRIMZI + CLUSTER, encoding=encoding)
+    (tmp_path / "other.yaml").write_text("a: 1\n", encoding=encoding)
+    described = read_topics([tmp_path])
+    names = [topic.name for topic in described.topics]
+    assert ("logs" in names) == (encoding == "utf-16")
+    named = [f"{tmp_path / 'b.yaml'}, line 1"] if encoding != "utf-16" else []
+    assert [line.partition(":")[0] for line in described.unread] == named
+
+
+def test_a_topic_with_two_definitions_has_a_note(invoke: Invoke, tmp_path: Path) -> None:
+    topic = 'resource "kafka_topic" "{0}" {{\n  name = "{0}"\n  replication_factor = 3\n}}\n'
+    (tmp_path / "a.tf").write_text(topic.format("a") + topic.format("b"))
+    (tmp_path / "c.tf").write_text(topic.format("a"))
+    out = invoke("assess", "--kafka", "4.1", "--topics", ".", "--fail-on", "never")[1]
+    text = " ".join(out.split())
+    assert "a is defined more than once, and each definition is assessed: a.tf:1, c.tf:1" in text
+    assert "b is defined more" not in text
+
+
+def test_terraform_in_json_is_named(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "a.tf").write_text(TERRAFORM)
+    (tmp_path / "j.tf.json").write_text('{"resource": {"kafka_topic": {"a": {"name": "a"}}}}\n')
+    (tmp_path / "versions.tf.json").write_text('{"terraform": {}}\n')
+    assert read_topics([tmp_path]).unread == (f"{tmp_path / 'j.tf.json'} is Terraform in JSON, which is not read",)
+    assert invoke("assess", "--kafka", "4.1", "--topics", str(tmp_path), "--fail-on", "never")[0] == 3
 
 
 @pytest.mark.parametrize("name", ["a.tf", "a.yaml"])
