@@ -7,7 +7,7 @@ property are compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -18,6 +18,7 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import setting_of, setting_text
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.declared.select import Selected, resolve, select_properties
+from elrcheck.lang.ir import Fn
 from elrcheck.results.check_report import CheckReport
 
 SHORT = 1.0
@@ -27,7 +28,7 @@ SHORT = 1.0
 def with_no_effect(
     report: CheckReport, settings: Sequence[str], request: CheckRequest, selected: Selected, progress: Progress
 ) -> CheckReport:
-    """Return the report with the settings that make no difference.
+    """Return the report with the settings that make no difference, and what the others change.
 
     Only a short, complete search without violations is repeated: there, an unused setting would pass for a safe one.
     """
@@ -35,21 +36,29 @@ def with_no_effect(
     lasting = any(each.kind == "leads_to" for each in report.properties)
     if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
         return report
-    idle = tuple(name for name in settings if _same_without(name, report, request, selected, progress))
-    pairs = tuple(f"{name}={setting_text(report.config[name])}" for name in idle)
-    return structs.replace(report, extent=structs.replace(report.extent, no_effect=pairs))
+    idle, effect = list[str](), list[str]()
+    for name in settings:
+        difference = _without(name, report, request, selected, progress)
+        pair = f"{name}={setting_text(report.config[name])}"
+        if difference == "":
+            idle.append(pair)
+        elif difference is not None:
+            effect.append(f"{pair}: without it {difference}")
+    extent = structs.replace(report.extent, no_effect=tuple(idle), effect=tuple(effect))
+    return structs.replace(report, extent=extent)
 
 
-def _same_without(
+def _without(
     name: str, report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
-) -> bool:
+) -> str | None:
+    """Return what differs in the search without a setting: empty if nothing does, None if there is no such search."""
     overrides = tuple(each for each in request.selection.overrides if setting_of(each) != name)
     try:
         without = resolve(replace(request.selection, overrides=overrides))
     except UsageFault:  # another setting makes sense only together with this one
-        return False
+        return None
     if without.config == selected.config:
-        return True
+        return ""
     model = selected.declared.whole()
     chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
@@ -57,4 +66,11 @@ def _same_without(
     outcome = explore(SearchSubject(model, without.config, chosen), plain, progress)
     depths = {each.id: each.depth for each in report.properties if each.depth is not None}
     before = (report.search.generated, report.search.levels, depths)
-    return (outcome.generated, outcome.levels, outcome.first) == before
+    if (outcome.generated, outcome.levels, outcome.first) == before:
+        return ""
+    broken = [f"{fn.ident} violated at {outcome.first[fn.ident]}" for fn in chosen if _broken(fn, outcome.first)]
+    return ", ".join(broken) or f"{outcome.distinct:,} distinct states"
+
+
+def _broken(fn: Fn, first: Mapping[str, int]) -> bool:
+    return fn.kind == "always" and fn.ident in first

@@ -176,6 +176,8 @@ class Extent(Record, frozen=True):
     """Findings of the release that the search cannot reach, those with the fewest missing events first."""
     no_effect: tuple[str, ...] = ()
     """Settings of `--set` without which the search is the same, state by state."""
+    effect: tuple[str, ...] = ()
+    """The other settings, each with what the search without it shows."""
 
 
 class Failure(Record, frozen=True):

@@ -96,9 +96,15 @@ def narrowed(view: TraceView, filters: TraceFilters) -> TraceView:
             raise _unknown(word, view)
     first, last = _range(filters, len(view.steps))
     steps = view.steps[first - 1 : last] if view.steps else ()
-    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _selected(c.path, filters))) for step in steps)
+    steps = tuple(_narrowed(step, filters) for step in steps)
     initial = {path: value for path, value in _before(view, steps).items() if _selected(path, filters)}
     return replace(view, initial=initial, steps=steps)
+
+
+def _narrowed(step: Step, filters: TraceFilters) -> Step:
+    """Return a step with the selected changes; with `only`, its guards are beside the question."""
+    changes = tuple(c for c in step.changes if _selected(c.path, filters))
+    return replace(step, changes=changes, because="" if filters.only else step.because)
 
 
 def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:

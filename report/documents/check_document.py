@@ -201,6 +201,8 @@ def _extent(extent: Extent, detail: int) -> Iterator[Block]:
         yield Labelled("", f"and outside this scope as well: {', '.join(more)} (`elrcheck show {more[0]}`)")
     for setting in extent.no_effect:
         yield Labelled("no effect", f"{setting}: the search is the same without it")
+    for setting in extent.effect:
+        yield Labelled("effect", setting)
 
 
 def number_blocks(report: CheckReport) -> Iterator[Block]:

@@ -200,7 +200,11 @@ def model_diff_blocks(report: ModelDiffReport, detail: int = 0) -> Iterator[Bloc
     sides = {"a": report.a, "b": report.b}
     if detail >= 0:
         for refused in report.traces:
-            yield from _refused(refused, sides[refused.has], sides["b" if refused.has == "a" else "a"])
+            has, other = sides[refused.has], sides["b" if refused.has == "a" else "a"]
+            if refused is not report.traces[0] and _mirrors(refused, report.traces[0]):
+                yield Labelled("traces", f"{other.name} refuses the same steps of {has.name}, for the same reason")
+            else:
+                yield from _refused(refused, has, other)
         if report.properties:
             rows = [(each.id, each.name, each.a, each.b) for each in report.properties]
             yield Table(("id", "property", report.a.name, report.b.name), rows)
@@ -224,6 +228,14 @@ def _model_words(side: ModelSide) -> str:
     return f"{side.name} ({side.variant}{f', {patch}' if patch else ''})"
 
 
+def _mirrors(one: RefusedTrace, other: RefusedTrace) -> bool:
+    """Return whether both models have these steps, and the last one leads to different states."""
+    if one.trace is None or other.trace is None or not one.changed:
+        return False
+    swapped = [Change(each.path, each.new, each.old) for each in other.changed]
+    return list(one.changed) == swapped and [s.label for s in one.trace.steps] == [s.label for s in other.trace.steps]
+
+
 def _refused(refused: RefusedTrace, side: ModelSide, other: ModelSide) -> Iterator[Block]:
     """Yield a trace that one model has, and why the other refuses its last step."""
     if refused.trace is None:
@@ -231,7 +243,7 @@ def _refused(refused: RefusedTrace, side: ModelSide, other: ModelSide) -> Iterat
         yield Labelled("traces", f"{word} of {side.name} is refused by {other.name}")
         return
     steps = len(refused.trace.steps)
-    yield Headline("fail", f"{side.name} has a trace of {several(steps, 'step')} that {other.name} refuses")
+    yield Headline("different", f"{side.name} has a trace of {several(steps, 'step')} that {other.name} refuses")
     yield from trace_blocks(refused.trace)
     yield Labelled("refused", f"step {steps}: {refused.reason}")
     for change in refused.changed:

@@ -102,6 +102,7 @@ def check_card(report: CheckReport) -> Card:
         lines.append(("not tried", ", ".join(extent.not_tried)))
         lines.append(("known, outside this scope", ", ".join(outside.finding for outside in extent.findings)))
         lines.append(("no effect", ", ".join(extent.no_effect)))
+        lines.append(("effect", "; ".join(extent.effect)))
     first = shortest(report)
     sentences = () if first is None else tuple(filter(None, (sentence(first), stake(first))))
     if first is None and report.verdict == "holds" and search.complete:

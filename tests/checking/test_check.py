@@ -235,3 +235,17 @@ def test_the_time_budget_pays_for_the_compilation_too() -> None:
         subject = SearchSubject(model, selected.config, checks, started=time.monotonic() - spent)
         outcome = explore(subject, CheckRequest(limits=Limits(time_budget=60.0)), Silent())
         assert outcome.reason == reason and outcome.complete == (reason is None)
+
+
+RESET = ("--variant", "code_4_1", "--scope", "two-brokers-quiet", "--set", "broker_count=3")
+F_51 = (*RESET, "--set", "elections=1", "--set", "fences=2", "-p", "P-2")
+
+
+def test_a_search_says_what_a_setting_prevents(invoke: Invoke) -> None:
+    """`reelection=RESET` repairs F-51; sizes and budgets are not compared."""
+    code, out, _ = invoke("check", *F_51, "--set", "reelection=RESET", "-f", "json")
+    assert code == 0
+    extent = json.loads(out)["extent"]
+    assert extent["effect"] == ["reelection=RESET: without it P-2 violated at 17"] and not extent.get("no_effect")
+    code, out, _ = invoke("check", *F_51, "--set", "reelection=RESET")
+    assert "effect    reelection=RESET: without it P-2 violated at 17" in out

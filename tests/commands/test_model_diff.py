@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
@@ -16,7 +17,10 @@ from elrcheck.checking.two_models import TraceLimits, TwoModels, compared_steps,
 from elrcheck.declared.select import resolve
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
-from elrcheck.results.trace_reports import RefusedTrace
+from elrcheck.report.documents.trace_document import model_diff_blocks
+from elrcheck.report.terminal import plain_text
+from elrcheck.results.trace_reports import ModelDiffReport, ModelSide, RefusedTrace
+from elrcheck.results.trace_view import Change, Step, TraceView
 from support.places import ROOT
 from support.weaker import WEAKER
 
@@ -212,3 +216,21 @@ def test_words_that_mean_nothing(invoke: Invoke, tmp_path: Path) -> None:
     ):
         code, _, err = invoke("model", "diff", "kafka", word)
         assert code == 2 and message in err, err
+
+
+def test_a_step_to_different_states_is_printed_once() -> None:
+    """Both models have the steps, and differ in where the last one leads: one trace, and a line about the other."""
+    a, b = (ModelSide(name, None, None, "v", "s", "holds", True, 1, 1, 1) for name in ("one", "other"))
+    trace, reason = TraceView(steps=(Step(1, "Enter"),)), "it makes another state there"
+    there = (
+        RefusedTrace("a", "found", 1, trace, None, (Change("x", "0", "1"),), reason),
+        RefusedTrace("b", "found", 1, trace, None, (Change("x", "1", "0"),), reason),
+    )
+    report = ModelDiffReport("different", a, b, (), (), 0, there, ())
+    text = plain_text(model_diff_blocks(report))
+    assert text.count("step 1") == 2 and text.count("x: ") == 1
+    assert "DIFFERENT  one has a trace of 1 step that other refuses" in text and "FAIL" not in text
+    assert "one refuses the same steps of other, for the same reason" in text
+    apart = replace(there[1], changed=(Change("x", "2", "0"),))
+    both = plain_text(model_diff_blocks(replace(report, traces=(there[0], apart))))
+    assert "other has a trace of 1 step that one refuses" in both and "the same steps" not in both

@@ -91,6 +91,8 @@ def test_filters(subject: Replayed) -> None:
 def test_globs_take_brackets_as_they_are(subject: Replayed) -> None:
     report = show(subject, TraceFilters(("broker[0].view.*",)))
     changed = {c.path for one in report.trace.steps for c in one.changes}
+    assert not any(one.because for one in report.trace.steps), "the guards are beside the question"
+    assert any(one.because for one in show(subject, TraceFilters(hide=("isr",))).trace.steps)
     assert changed and all(path.startswith("broker[0].view.") for path in changed)
 
 
