@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -25,6 +27,24 @@ def annotates() -> bool:
         and isinstance(form.type, click.Choice)
         and "github" in form.type.choices
     )
+
+
+def annotates_errors(argv: Sequence[str]) -> bool:
+    """Return whether an error is annotated as well: with the format `github`, or in a job without another format.
+
+    The words of the command line are all there is when an option is refused.
+    """
+    forms = [
+        word.rpartition("=")[2] if word.startswith("--format=") else following
+        for word, following in zip(argv, [*argv[1:], ""], strict=True)
+        if word in ("-f", "--format") or word.startswith("--format=")
+    ]
+    return forms[-1] == "github" if forms else os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def workspace() -> Path:
+    """Return the folder with the repository of the job, else the current one."""
+    return Path(os.environ.get("GITHUB_WORKSPACE") or ".")
 
 
 def add_step_summary(markdown: str) -> None:

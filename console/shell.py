@@ -29,7 +29,7 @@ from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFaul
 from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Progress, open_progress
-from elrcheck.console.github_job import add_step_summary, annotates
+from elrcheck.console.github_job import add_step_summary, annotates, annotates_errors, workspace
 from elrcheck.console.streams import give_up, give_up_stdout, print_error, stderr, stdout, to_stdout
 from elrcheck.report.line_breaks import Color
 
@@ -169,7 +169,7 @@ class Shell:
         """Return the report in one format, without colours."""
         from elrcheck.report.formats import render
 
-        return render(report, form, self.detail, Path(os.environ.get("GITHUB_WORKSPACE") or "."))
+        return render(report, form, self.detail, workspace())
 
 
 def end_as_interrupted() -> None:
@@ -218,13 +218,13 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
         print_error(fault.format_message())
         return ExitCode.DID_NOT_RUN
     except click.UsageError as fault:
-        return _show(_from_click(fault))
+        return _show(argv, _from_click(fault))
     except click.Abort:
         return _interrupted()
     except click.ClickException as fault:
-        return _show(UsageFault("usage", fault.format_message()))
+        return _show(argv, UsageFault("usage", fault.format_message()))
     except ElrError as fault:
-        return _show(fault)
+        return _show(argv, fault)
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
@@ -232,15 +232,15 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
         return ExitCode.HOLDS
     except MemoryError:
         remedy = "set --memory, or choose a smaller scope"
-        return _show(EnvironmentFault("out-of-memory", "out of memory", help=remedy))
+        return _show(argv, EnvironmentFault("out-of-memory", "out of memory", help=remedy))
     except Exception as fault:
         if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
             help = FREE_SPACE if fault.errno in FULL else None
-            return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help))
+            return _show(argv, EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help))
         mistake = _model_mistake(fault)
         if mistake is not None:
-            return _show(mistake)
+            return _show(argv, mistake)
         return _internal(fault, argv)
 
 
@@ -319,8 +319,12 @@ def _model_mistake(fault: Exception) -> UsageFault | None:
     )
 
 
-def _show(fault: ElrError) -> int:
+def _show(argv: Sequence[str], fault: ElrError) -> int:
     print_error(fault.render())
+    if annotates_errors(argv):
+        from elrcheck.report.ci.github import fault_command
+
+        print_error(fault_command(fault, workspace()))
     return fault.exit_code
 
 

@@ -140,6 +140,13 @@ class Sheet(Record, frozen=True):
     """Numbers for a monitor."""
     judges: bool = True
     """False for a report that judges nothing, and has only a summary."""
+    unread: tuple[str, ...] = ()
+    """Parts of the input that were not read, ``file, line 3: reason`` if the place is known."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return the notes, and one for each part that was not read."""
+        return (*self.notes, *(f"Not read: {line}" for line in self.unread))
 
 
 class Document(Record, frozen=True):

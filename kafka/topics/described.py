@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -126,6 +127,13 @@ def number(text: str, what: str, line: int = 0) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         raise NotUnderstood(f"{what} must be a number from 1 to 999999999, not `{text}`", line)
     return int(text)
+
+
+def misspelt(name: str) -> str | None:
+    """Return the setting that an unknown name is meant to be; None if it is near to none that is read."""
+    known = (MIN_ISR, UNCLEAN)
+    near = difflib.get_close_matches(re.sub("[^a-z]", ".", name.lower()), known, n=1, cutoff=0.85)
+    return near[0] if near and name not in known else None
 
 
 def topic_name(text: str, line: int = 0) -> str:

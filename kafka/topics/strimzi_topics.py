@@ -27,6 +27,7 @@ from elrcheck.kafka.topics.described import (
     Described,
     NotUnderstood,
     TopicDescription,
+    misspelt,
     number,
     topic_name,
 )
@@ -92,6 +93,10 @@ class _Resources:
             topic.replication_factor = _count(spec["replicas"], "replicas")
         topic.single = "partitions" in spec and _count(spec["partitions"], "partitions") == 1
         config = _inside(spec, "config")
+        for name in config:
+            if (known := misspelt(name)) is not None:
+                line = _line(config[name])
+                self.unread.append(f"line {line}: {topic.name}: unknown setting `{name}`; did you mean `{known}`?")
         topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
         return topic
 

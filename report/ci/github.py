@@ -1,20 +1,23 @@
 """Renders the judgements of a document as GitHub workflow commands, one annotation per failed case.
 
 Paths of the model are relative to the package. An annotation has a path only if the job's repository has that file;
-otherwise its message names the place. Escaping follows `actions/toolkit` (command.ts): `%`, CR and LF in a message,
-also `:` and `,` in a property.
+otherwise its message names the place. A property of a model in the repository is annotated there. Escaping follows
+`actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.errors import ElrError, ExitCode
 from elrcheck.base.printable import printable
 from elrcheck.report.document import Case, Document, split_place
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
+PLACED = re.compile(r"(.+?), line (\d+): ")
+"""The file and the line of a part that was not read."""
 _MOST_NAMED = 20
 """Undecided cases that the warning names."""
 
@@ -22,9 +25,11 @@ _MOST_NAMED = 20
 def to_github(document: Document, workspace: Path = Path()) -> str:
     """Render the commands, and a last line that the log shows verbatim.
 
+    What was not read comes first: GitHub shows the first ten warnings of a step.
     workspace: the folder with the job's repository.
     """
-    lines = [
+    lines = [_unread(document.command, part, workspace) for part in document.sheet.unread]
+    lines += [
         _annotation(suite.name, case, workspace)
         for suite in document.sheet.suites
         for case in suite.cases
@@ -39,9 +44,36 @@ def to_github(document: Document, workspace: Path = Path()) -> str:
     return "\n".join([*lines, f"{document.verdict.upper()}  {printable(document.sheet.summary)}"]) + "\n"
 
 
+def fault_command(fault: ElrError, workspace: Path) -> str:
+    """Return an error that ended the program as a workflow command."""
+    fields = [f"title={value(f'elrcheck {fault.code}')}"]
+    file, line = split_place(fault.where or "")
+    parts = [fault.message]
+    if fault.where and (workspace / file).is_file():
+        fields = [f"file={value(file)}", f"line={line}", *fields]
+    elif fault.where:
+        parts.append(fault.where)
+    parts += [fault.help] if fault.help else []
+    return f"::error {','.join(fields)}::{message(chr(10).join(map(printable, parts)))}"
+
+
+def _unread(command: str, part: str, workspace: Path) -> str:
+    """Return a warning about a part of the input, at its line if its file is in the repository."""
+    fields, text = [], f"Not read: {part}"
+    if (place := PLACED.match(part)) is not None and (workspace / place[1]).is_file():
+        fields, text = [f"file={value(place[1])}", f"line={place[2]}"], f"Not read: {part[place.end() :]}"
+    return f"::warning {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
+
+
+def _in_workspace(place: str | None, workspace: Path) -> str | None:
+    """Return an absolute place below the workspace, relative to that; None for any other."""
+    root = str(workspace.resolve())
+    return place[len(root) :].lstrip("/") if place is not None and place.startswith(f"{root}/") else None
+
+
 def _annotation(suite: str, case: Case, workspace: Path) -> str:
     fields, text = [], full_text(case) or case.message or case.verdict
-    place = case.place or case.source
+    place = _in_workspace(case.source, workspace) or case.place or case.source
     if place is not None:
         file, line = split_place(place)
         if (workspace / file).is_file():

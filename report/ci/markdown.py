@@ -17,7 +17,7 @@ _MOST_CASES = 200
 def to_markdown(document: Document) -> str:
     """Render the document, with a final newline."""
     lines = [f"# elrcheck {document.command}: {document.verdict}", "", escape(document.sheet.summary), ""]
-    lines += [f"> {escape(note)}" for note in document.sheet.notes]
+    lines += [f"> {escape(note)}" for note in document.sheet.remarks]
     for suite in document.sheet.suites:
         lines += ["", *_suite(suite)]
     text = "\n".join(lines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import ExitCode
@@ -77,7 +78,7 @@ def _invocation(document: Document) -> Node:
         "exitCodeDescription": ExitCode(document.exit_code).name.lower().replace("_", " "),
         "toolExecutionNotifications": [
             {"level": level, "message": _message(text)}
-            for level, texts in (("warning", document.sheet.notes), ("note", notes))
+            for level, texts in (("warning", document.sheet.remarks), ("note", notes))
             for text in texts
         ],
     }
@@ -132,9 +133,11 @@ def _step(step: Step) -> Node:
 
 def _location(place: str) -> Node:
     file, line = split_place(place)
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": _uri(file), "uriBaseId": ROOT}, "region": {"startLine": line}}
-    }
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        file = str(path.relative_to(Path.cwd()))
+    artifact = {"uri": f"file://{_uri(file)}"} if file.startswith("/") else {"uri": _uri(file), "uriBaseId": ROOT}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
 
 
 def _inside(file: str, byte: int, about: str) -> Node:

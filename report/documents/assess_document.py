@@ -260,8 +260,8 @@ def assess_sheet(report: AssessReport) -> Sheet:
     ]
     if report.flags:
         suites.append(Suite(AUDITED, tuple(map(flag_case, report.flags))))
-    notes = (*notes_together(report), *(f"Not read: {line}" for line in report.unread))
-    return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report))
+    notes = tuple(notes_together(report))
+    return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report), unread=report.unread)
 
 
 def _gauges(report: AssessReport) -> tuple[Gauge, ...]:

@@ -46,7 +46,9 @@ def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Bloc
         changed = f" ({check.model} has changed)" if entry.model_changed else ""
         patched = f" (with {check.patch.file})" if check.patch else ""
         states = f"{grouped(check.search.distinct)} states"
-        yield Headline(entry.verdict, f"{entry.name}: {states}{proved}{changed}{patched}")
+        expected = [one.id for one in check.properties if one.verdict == "violated"]
+        violated = f", {', '.join(expected)} violated as expected" if expected else ""
+        yield Headline(entry.verdict, f"{entry.name}: {states}{proved}{violated}{changed}{patched}")
         return
     yield from _differing(entry, f"{check.variant}, {check.scope}; {entry.place}", report, detail)
     yield Labelled("patch", None if check.patch is None else str(check.patch))
@@ -73,13 +75,21 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
 
 def _differing(part: EntryReport | GatedSuite, where: str, report: GateReport, detail: int) -> Iterator[Block]:
     word = part.verdict if report.verdict != "updated" else "updated"
-    yield Headline(word, f"{part.name}: {several(len(part.differences), 'difference')}  ({where})")
+    changed, rejected = _changed(part), len(part.differences) - _changed(part)
+    what = [several(changed, "difference")] if changed else []
+    what += [f"{several(rejected, 'result')} as expected, which --fail-on rejects"] if rejected else []
+    yield Headline(word, f"{part.name}: {', '.join(what)}  ({where})")
     listed, left = _listed(part.differences, detail)
     rows = [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
     yield Table(("what", "expected", "found", ""), rows)
     if left:
         yield Line(f"      and {left} more counts (-v shows them)")
         yield Line()
+
+
+def _changed(part: EntryReport | GatedSuite) -> int:
+    """Return how many results differ from the baseline, without those that only `--fail-on` rejects."""
+    return sum(one.expected != one.found for one in part.differences)
 
 
 def _remark(one: Difference, report: GateReport) -> str:
@@ -117,7 +127,7 @@ def _findings(entry: EntryReport, detail: int) -> Iterator[Block]:
 
 
 def _verdict(report: GateReport) -> Iterator[Block]:
-    differing = [entry for entry in report.parts if entry.differences]
+    differing = [entry for entry in report.parts if _changed(entry)]
     yield Labelled("kept", from_store(report.kept))
     yield Headline(report.verdict, gate_summary(report))
     patched = any(entry.check.patch for entry in report.entries)
@@ -135,14 +145,16 @@ def _update_command(report: GateReport) -> str:
 
 def gate_summary(report: GateReport) -> str:
     """Return in one line how many entries differ from the baseline."""
-    number, of = sum(bool(entry.differences) for entry in report.parts), len(report.parts)
+    number, of = sum(bool(_changed(entry)) for entry in report.parts), len(report.parts)
+    rejected = sum(bool(entry.differences) and not _changed(entry) for entry in report.parts)
+    also = f"; --fail-on rejects a result as expected in {rejected}" if rejected else ""
     took = f"{report.seconds:.1f} s"
     if report.verdict == "updated":
         what = "was written" if report.written else "is unchanged"
         return f"{report.baseline} {what}: {number} of {of} entries changed, {took}"
     if not number:
-        return f"{of} entr{'y matches' if of == 1 else 'ies match'} {report.baseline}, {took}"
-    return f"{number} of {of} entries differ from {report.baseline}, {took}"
+        return f"{of} entr{'y matches' if of == 1 else 'ies match'} {report.baseline}{also}, {took}"
+    return f"{number} of {of} entries differ from {report.baseline}{also}, {took}"
 
 
 _GROUPS: tuple[tuple[DifferenceKind, str], ...] = (

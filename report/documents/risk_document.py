@@ -222,7 +222,7 @@ def wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
 
 def risk_sheet(report: RiskReport) -> Sheet:
     """Return a summary without judgements."""
-    return Sheet(verdict_in_words(report), notes=tuple(f"Not read: {line}" for line in report.unread), judges=False)
+    return Sheet(verdict_in_words(report), judges=False, unread=report.unread)
 
 
 KINDS: ReportKinds = {RiskReport: ReportKind("risk", risk_blocks, risk_sheet)}

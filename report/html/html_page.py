@@ -30,7 +30,7 @@ def html_page(document: Document, parts: Iterable[PagePart], card: Card) -> Html
     """Return the page of a document."""
     sheet, tone = document.sheet, TONES.get(int(document.exit_code), "undecided")
     ordered = _worst_first(tuple(parts))
-    return HtmlPage(document.command, document.verdict, tone, sheet.summary, sheet.notes, ordered, card)
+    return HtmlPage(document.command, document.verdict, tone, sheet.summary, sheet.remarks, ordered, card)
 
 
 def case_parts(report: Report, document: Document) -> Iterable[PagePart]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -92,6 +93,22 @@ def test_gate(tmp_path: Path) -> None:
     code, out = act(tmp_path)
     assert code == 1 and "::error file=elrcheck-baseline.toml" in out
     assert (tmp_path / "elrcheck.sarif").is_file() and (tmp_path / "elrcheck.xml").is_file()
+
+
+def test_the_gate_of_a_model_is_annotated_in_the_model(tmp_path: Path) -> None:
+    """A violation that the baseline expects is no difference, and `violated` rejects it."""
+    new = shell("elrcheck new lock && elrcheck init --model lock.py && rm elrcheck.toml", tmp_path)
+    assert new.returncode == 0, new.stderr
+    code, out = act(tmp_path, model="lock.py\n")
+    assert code == 0 and "SAME  2 entries match elrcheck-baseline.toml," in out, out
+    code, out = act(tmp_path, model="lock.py", fail_on="violated")
+    assert code == 1 and re.search(r"^::error file=lock\.py,line=\d+,title=P-1 MutualExclusion", out, re.M)
+    assert "2 entries match elrcheck-baseline.toml; --fail-on rejects a result as expected in 1," in out
+    places = json.loads((tmp_path / "elrcheck.sarif").read_text())["runs"][0]["results"][0]["locations"]
+    assert places[0]["physicalLocation"]["artifactLocation"] == {"uri": "lock.py", "uriBaseId": "%SRCROOT%"}
+    text = shell("elrcheck gate --model lock.py --fail-on violated || elrcheck gate --model lock.py", tmp_path).stdout
+    assert "lock: 1 result as expected, which --fail-on rejects" in text and "1 difference" not in text
+    assert "SAME  lock: 13 states, P-1 violated as expected" in text and "--update-baseline" not in text
 
 
 def test_the_workflow_of_the_page(tmp_path: Path) -> None:

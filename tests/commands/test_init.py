@@ -187,7 +187,7 @@ def test_a_model_of_the_user_has_a_baseline_that_passes(invoke: Invoke, tmp_path
     patch_file(file, '    require(s.sent_commit, "a commit was sent")\n', "")
     red = shell(step["run"], tmp_path)
     assert red.returncode == 1
-    assert re.search(r"^::error file=elrcheck-baseline\.toml,line=\d+,title=P-1 Consistent", red.stdout, re.M)
+    assert re.search(r"^::error file=two_phase\.py,line=\d+,title=P-1 Consistent", red.stdout, re.M)
     code, out, _ = invoke("gate")
     assert code == 1 and "FAIL  P-1 Consistent  violated at depth 2" in out and "step 2    ReceiveCommit(r=1)" in out
 

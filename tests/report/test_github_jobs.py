@@ -85,3 +85,16 @@ def test_a_report_without_that_format_is_as_ever(
     monkeypatch.setattr("elrcheck.commands.simulate.run_simulate", lambda *_: REPORT)
     assert run(cli, ["--no-progress", "simulate"]) == 1
     assert capsys.readouterr().err == "" and not (tmp_path / "summary").exists()
+
+
+def test_an_error_is_annotated(go: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a job without a chosen format, and with `github` anywhere; on stderr, which the runner reads too."""
+    code, out, err = go("--workers", "no")
+    assert (code, out) == (2, "") and err.splitlines()[-1].startswith("::error title=elrcheck usage-bad-value::")
+    assert "%0Asee `elrcheck check --help`" in err.splitlines()[-1]
+    assert "::error" not in go("--workers", "no", "-f", "json")[2]
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "::error" not in go("--workers", "no")[2]
+    assert "::error title=" in go("--workers", "no", "--format", "github")[2]
+    (tmp_path / "elrcheck.toml").write_text("\n[check]\nscop = 1\n")
+    assert "::error file=elrcheck.toml,line=3,title=" in go("--format=github")[2]

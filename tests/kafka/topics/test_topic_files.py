@@ -182,7 +182,10 @@ def test_a_folder_is_read_and_its_topics_have_places(tmp_path: Path, invoke: Inv
     options = ("--topics", str(inner / "main.tf"), "--topics", str(tmp_path / "topics.yml"), "-f", "github")
     code, out, _ = invoke("assess", "--kafka", "4.1", *options)
     assert code == 1 and f"file={inner / 'main.tf'},line=3," in out
-    assert f"{tmp_path / 'topics.yml'}, line 21: topic logs: its replication factor" in out
+    assert (
+        f"file={tmp_path / 'topics.yml'},line=21,title=elrcheck assess::Not read: topic logs: its replication factor"
+        in out
+    )
     assert invoke("assess", "--kafka", "4.1", "--topics", str(tmp_path), "--fail-on", "never")[0] == 3
 
 
@@ -227,6 +230,20 @@ def test_a_topic_with_two_definitions_has_a_note(invoke: Invoke, tmp_path: Path)
     text = " ".join(out.split())
     assert "a is defined more than once, and each definition is assessed: a.tf:1, c.tf:1" in text
     assert "b is defined more" not in text
+
+
+def test_what_is_not_read_is_annotated_first_and_at_its_line(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(STRIMZI + CLUSTER.replace("default.replication.factor: 3, ", ""))
+    out = invoke("assess", "--kafka", "4.1", "--topics", "a.yaml", "-f", "github")[1]
+    assert out.startswith("::warning file=a.yaml,line=21,title=elrcheck assess::Not read: topic logs: its replication")
+
+
+def test_a_setting_that_is_misspelt_is_named(tmp_path: Path) -> None:
+    text = STRIMZI.partition("---")[0]
+    (unread,) = read_strimzi(replaced(text, "min.insync.replicas", "min.insync.replica")).unread
+    assert unread == "line 12: orders: unknown setting `min.insync.replica`; did you mean `min.insync.replicas`?"
+    others = ("min.compaction.lag.ms", "min.cleanable.dirty.ratio", "leader.replication.throttled.replicas")
+    assert all(not read_strimzi(replaced(text, "retention.ms", name)).unread for name in others)
 
 
 def test_terraform_in_json_is_named(invoke: Invoke, tmp_path: Path) -> None:
