@@ -227,7 +227,7 @@ def member_is_eligible(c: Config, controller: Controller, member: Replica, carri
 
 @op
 def validate_alter(c: Config, controller: Controller, r: AlterPartitionEvent) -> Error:
-    """ReplicationControlManager.validateAlterPartitionData, with its checks in the same order."""
+    """ClusterControlManager.checkBrokerEpoch, then ReplicationControlManager.validateAlterPartitionData, in order."""
     p = controller.partition
     sender = controller.registration[r.sender]
     if not sender.registered or r.sender_epoch != sender.epoch:
