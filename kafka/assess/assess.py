@@ -19,7 +19,7 @@ from elrcheck.kafka.log.cluster_state import ClusterState
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
 from elrcheck.kafka.risk.setting_risks import setting_risks
 from elrcheck.kafka.risk.settings_group import settings_named
-from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription
+from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription, TopicSettings
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.kafka.topics.topics_in_use import topics_in_use
 from elrcheck.report.plain_words import several, some_of
@@ -48,9 +48,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     else:
         described, unread = groups_in(question, topics)
         notes = (*notes, *_unrecorded(request, topics), *_twice(topics))
-        groups = tuple(
-            _group(of_group(question, group), recorded, notes, tuple(filter(None, group.places))) for group in described
-        )
+        groups = tuple(_group(of_group(question, group), recorded, notes, group) for group in described)
     applying = frozenset(finding.finding for group in groups for finding in group.findings)
     return AssessReport(
         groups=groups,
@@ -192,7 +190,7 @@ def _group(
     request: RiskRequest,
     recorded: KnownFindings,
     about: tuple[str, ...],
-    places: tuple[str, ...] = (),
+    described: TopicSettings | None = None,
     assumed: tuple[str, ...] = (),
 ) -> AssessedGroup:
     settings, notes = settings_named(request)
@@ -201,7 +199,8 @@ def _group(
         recorded.applying(settings),
         request.topics,
         (*about, *notes),
-        places=places,
+        places=() if described is None else tuple(filter(None, described.places)),
+        lines=() if described is None else tuple(map(dict, described.lines)),
         by_design=setting_risks(settings),
         assumed=assumed,
     )

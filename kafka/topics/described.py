@@ -12,6 +12,7 @@ from elrcheck.kafka.log.cluster_state import UNCLEAN as UNCLEAN
 from elrcheck.model.queries.cluster_image import legal_topic_name
 
 FACTOR = "default.replication.factor"
+OWN_FACTOR = "replication.factor"
 
 
 @dataclass
@@ -32,6 +33,8 @@ class TopicDescription:
     inherits: bool = False
     single: bool = False
     """The topic has one partition, as its definition says; if `factors` is not empty, that decides."""
+    lines: dict[str, int] = field(default_factory=dict)
+    """The line of each setting that the definition gives, by Kafka's names."""
 
     @property
     def at(self) -> str:
@@ -66,6 +69,8 @@ class TopicSettings:
     names: tuple[str, ...]
     places: tuple[str, ...] = ()
     """``file:line`` of each of them."""
+    lines: tuple[Mapping[str, int], ...] = ()
+    """The line of each setting, for each of them."""
 
 
 class NotUnderstood(ValueError):
@@ -94,7 +99,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
     unclean: the value for topics whose description does not set it.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
-    places: dict[tuple[int, int, bool, bool], list[str]] = {}
+    places: dict[tuple[int, int, bool, bool], list[tuple[str, Mapping[str, int]]]] = {}
     problems = []
     for topic in described.topics:
         try:
@@ -113,8 +118,10 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
             single = set(topic.factors) == {0} if topic.factors else topic.single
             groups.setdefault((factor, min_isr, allowed, single), []).append(name)
-            places.setdefault((factor, min_isr, allowed, single), []).append(topic.place)
-    settings = tuple(TopicSettings(*key, tuple(names), tuple(places[key])) for key, names in groups.items())
+            places.setdefault((factor, min_isr, allowed, single), []).append((topic.place, topic.lines))
+    settings = tuple(
+        TopicSettings(*key, tuple(names), *zip(*places[key], strict=True)) for key, names in groups.items()
+    )
     return settings, tuple(problems)
 
 

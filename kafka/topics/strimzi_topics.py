@@ -23,6 +23,7 @@ import yaml
 from elrcheck.kafka.topics.described import (
     FACTOR,
     MIN_ISR,
+    OWN_FACTOR,
     UNCLEAN,
     Described,
     NotUnderstood,
@@ -91,6 +92,7 @@ class _Resources:
             self.unread.append(f"line {_line(spec[name])}: {topic.name}: unknown field `{name}` of the spec")
         if "replicas" in spec:
             topic.replication_factor = _count(spec["replicas"], "replicas")
+            topic.lines[OWN_FACTOR] = _line(spec["replicas"])
         topic.single = "partitions" in spec and _count(spec["partitions"], "partitions") == 1
         config = _inside(spec, "config")
         for name in config:
@@ -98,6 +100,7 @@ class _Resources:
                 line = _line(config[name])
                 self.unread.append(f"line {line}: {topic.name}: unknown setting `{name}`; did you mean `{known}`?")
         topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
+        topic.lines |= {name: _line(config[name]) for name in topic.configs}
         return topic
 
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from elrcheck.kafka.topics.described import (
     MIN_ISR,
+    OWN_FACTOR,
     UNCLEAN,
     Described,
     NotUnderstood,
@@ -105,11 +106,13 @@ def _topic(block: HclBlock, resource: TopicResource, address: str) -> TopicDescr
     topic = TopicDescription(_name(block, resource, address), line=block.line)
     if (factor := block.attributes.get(resource.factor)) is not None:
         topic.replication_factor = _count(factor, resource.factor)
+        topic.lines[OWN_FACTOR] = factor.line
     partitions = block.attributes.get("partitions")
     topic.single = partitions is not None and partitions.value == "1"
     for name, value, line in _settings(block, resource):
         if value is not None:
             topic.configs[name] = _text(value, name, line)
+            topic.lines[name] = line
     return topic
 
 

@@ -304,9 +304,11 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
 
 def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
     """Yield a case for each topic of a group and each thing that its settings allow."""
-    whose = list(itertools.zip_longest(group.topics, group.places)) or [("", None)]
+    whose = list(itertools.zip_longest(group.topics, group.places, group.lines)) or [("", None, None)]
     for risk in group.by_design:
-        for topic, place in whose:
+        for topic, place, lines in whose:
+            if place is not None and lines is not None and risk.setting in lines:
+                place = f"{place.rpartition(':')[0]}:{lines[risk.setting]}"
             ident = f"{topic}: {risk.setting}" if topic else risk.setting
             yield Case(
                 ident,

@@ -71,6 +71,8 @@ class AssessedGroup(Record, frozen=True):
     notes: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     """``file:line`` of each of these topics in a description."""
+    lines: tuple[dict[str, int], ...] = ()
+    """For each of these topics, the line of each setting that its definition gives, by Kafka's names."""
     by_design: tuple[SettingRisk, ...] = ()
     """What these settings allow in every release."""
     assumed: tuple[str, ...] = ()

@@ -269,7 +269,7 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     assert invoke(*step["run"].split()[1:])[0] == 0 and invoke(*hook["entry"].split()[1:])[0] == 0
     (topics / "b.tf").write_text(text.format("b", 1, ""))
     code, out, _ = invoke(*step["run"].split()[1:])
-    assert code == 1 and "::error file=infra/kafka/b.tf,line=1,title=b%3A replication.factor" in out
+    assert code == 1 and "::error file=infra/kafka/b.tf,line=4,title=b%3A replication.factor" in out
     uploaded = document["jobs"]["topics"]["steps"][-1]["with"]["path"].split()
     assert all(list(tmp_path.glob(name)) for name in uploaded)
 
