@@ -37,6 +37,9 @@ class Folding:
     parameters: Mapping[str, Sequence[tuple[str, Any]]] = field(default_factory=dict)
     results: dict[str, Expression] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.fixed = {place: _truth(value) for place, value in self.fixed.items()}
+
     def function(self, fn: Fn) -> Fn:
         """Return the function with its body folded."""
         place = f"{fn.name}()"
@@ -118,6 +121,8 @@ class _Body:
 
     def fold(self, e: Expression) -> Expression:
         match e:
+            case expr.Constant():
+                return _truth(e)
             case expr.Variable():
                 return self.names.get(e.name, e)
             case expr.StateVariable():
@@ -302,6 +307,13 @@ def _rebuilt(e: Expression, by_id: Mapping[int, Expression]) -> Expression:
         elif id(value) in by_id:
             changes[name] = by_id[id(value)]
     return replace(e, **changes)
+
+
+def _truth(e: Expression) -> Expression:
+    """Return the one TRUE or FALSE, which the folding recognises, for a truth written elsewhere."""
+    if isinstance(e, expr.Constant) and isinstance(e.value, bool):
+        return TRUE if e.value else FALSE
+    return e
 
 
 def _not(e: Expression) -> Expression:

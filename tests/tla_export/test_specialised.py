@@ -65,6 +65,14 @@ def test_what_the_configuration_decides_is_decided(e: Expression, becomes: Expre
     assert folded(e) is becomes
 
 
+def test_a_truth_written_in_a_rule_decides_too() -> None:
+    """A field with one value brings its own constant, which is equal to TRUE and not the same node."""
+    assert folded(expr.Junction("and", (A, Constant(BOOL, True), expr.Not(Constant(BOOL, False))))) is A
+    selected = resolve(Selection("kip_full", "two-brokers"))
+    text = reading_text(selected.declared.checked(), selected.config, "M").tla
+    assert not re.search(r"~ ?(TRUE|FALSE)\b|TRUE /\\|/\\ TRUE", text)
+
+
 def test_what_it_leaves_open_stays() -> None:
     for e in (SIZE, expr.Compare("gt", N, SIZE), expr.Junction("or", (A, B)), expr.IfElse(BOOL, A, B, A)):
         assert type(folded(e)) is type(e)
