@@ -247,7 +247,7 @@ def cell_blocks(cell: CellReport) -> Iterator[Block]:
 
 
 def _implications(report: ProveReport) -> Iterator[Block]:
-    whole = all(one.verdict == "proved" for one in (*report.initiation, *report.cells))
+    whole = {one.verdict for one in report.initiation} | {one.verdict for one in report.cells} <= {"proved"}
     verdicts = [o.verdict if whole or o.verdict != "proved" else "follows" for o in report.implication]
     yield Table(
         ("id", "property", "verdict", "seconds", "needed"),
