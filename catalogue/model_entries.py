@@ -6,7 +6,7 @@ from the packaged TOML files. `elrcheck.catalogue.lookup` adds the properties an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "issue": finding.issue,
                 "cause": finding.cause,
                 "about": finding.about,
-                "evidence": list(evidence),
+                "evidence": [*evidence, *_reproduced(finding.id)],
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
@@ -150,6 +150,19 @@ def finding_entries(name: str | None = None) -> list[Entry]:
             }
         )
     return findings
+
+
+def _reproduced(ident: str) -> Iterator[str]:
+    """Yield for each recipe of a finding and each outcome the releases whose brokers had it."""
+    from elrcheck.catalogue.evidence.by_version import WORDS
+    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+
+    for recipe in packaged_recipes():
+        releases: dict[str, dict[str, None]] = {}
+        for run in recipe.seen if recipe.finding == ident else ():
+            releases.setdefault(WORDS[run.outcome], {})[run.kafka] = None
+        for word, of in releases.items():
+            yield f"brokers {' '.join(of)}: elrcheck reproduce {recipe.id}: {word}"
 
 
 def by_hand(steps: ByHand) -> list[str]:

@@ -10,6 +10,8 @@ from elrcheck.results.any_report import Report
 Level: TypeAlias = Literal["model", "classes", "brokers"]
 CellState: TypeAlias = Literal["shown", "not-shown", "inconclusive", "absent", "not-tried"]
 LEVELS: tuple[Level, ...] = ("model", "classes", "brokers")
+NO_LEADER = "no leader"
+"""The word of a run on brokers after which a partition had no leader, or none that serves it."""
 
 
 class TableCell(Record, frozen=True):
@@ -48,13 +50,26 @@ class FindingRow(Record, frozen=True):
     """One or more for each level and release, in this order."""
 
     def words(self, level: Level, kafka: str) -> str:
-        """Return the cells of one level and release in a few words."""
-        words = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
-        return ", ".join(dict.fromkeys(words))
+        """Return the cells of one level and release in a few words, with the recipes where these differ."""
+        recipes: dict[str, dict[str, None]] = {}
+        cells = [cell for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
+        for cell in sorted(cells, key=lambda cell: cell.state != "shown"):
+            command, *rest = cell.command.removeprefix("elrcheck ").split()[:2] or [""]
+            recipes.setdefault(cell.word, {}).update(dict.fromkeys(rest if command == "reproduce" else ()))
+        if len(recipes) == 1:
+            return next(iter(recipes))
+        return ", ".join(f"{word} ({', '.join(names)})" if names else word for word, names in recipes.items())
 
     def is_shown(self, level: Level, kafka: str) -> bool:
         """Return whether the finding was shown in a release at this level."""
         return any((cell.level, cell.kafka, cell.state) == (level, kafka, "shown") for cell in self.cells)
+
+    def lost_on_brokers(self, kafka: str) -> bool:
+        """Return whether brokers of a release lost records by it; a partition without a leader is no loss."""
+        return any(
+            (cell.level, cell.kafka, cell.state) == ("brokers", kafka, "shown") and cell.word != NO_LEADER
+            for cell in self.cells
+        )
 
     def strongest(self, kafka: str) -> str:
         """Return the strongest level at which it was shown in a release; else no, ? (inconclusive) or - (not tried)."""

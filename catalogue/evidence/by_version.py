@@ -17,7 +17,7 @@ from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
-from elrcheck.results.finding_table import LEVELS, CellState, FindingRow, FindingTable, Level, TableCell
+from elrcheck.results.finding_table import LEVELS, NO_LEADER, CellState, FindingRow, FindingTable, Level, TableCell
 
 NOT_TRIED = "not tried"
 STATES: Mapping[Outcome, CellState] = {
@@ -28,7 +28,7 @@ STATES: Mapping[Outcome, CellState] = {
 }
 WORDS: Mapping[Outcome, str] = {
     "lost": "lost",
-    "unavailable": "no leader",
+    "unavailable": NO_LEADER,
     "not-reproduced": "not seen",
     "inconclusive": "inconclusive",
 }

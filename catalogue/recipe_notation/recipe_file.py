@@ -80,6 +80,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Delete,
     ExpectedPartition,
     Leaderless,
+    Signal,
     Unserved,
     WaitStep,
     kind_of,
@@ -210,6 +211,14 @@ class Recipe:
     @property
     def id(self) -> str:
         return f"{self.finding}/{self.name}"
+
+    @property
+    def pauses(self) -> bool:
+        """Whether a step of the run pauses a process."""
+        return any(
+            isinstance(step.action, Signal) and step.action.kind == "pause" and "run" in step.sides
+            for step in self.steps
+        )
 
     def predicted(self) -> tuple[ExpectedPartition, ...]:
         """Return the states of the partitions in `read` that the run waits for before the finding shows."""

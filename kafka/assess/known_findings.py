@@ -8,6 +8,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.results.finding_table import FindingRow, FindingTable, Level
 from elrcheck.results.risk.assess_report import AssessedFinding
 from elrcheck.results.risk.risk_report import RiskSettings
@@ -23,6 +24,7 @@ class KnownFindings:
         self._table: FindingTable = finding_table()
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
         self._older = of_older_model()
+        self._recipes = packaged_recipes()
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in the release and that the settings allow, the worst first."""
@@ -33,27 +35,47 @@ class KnownFindings:
     def shown_in(self, release: str) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in a release, the worst first.
 
-        Losses come before outages, and findings seen on brokers before those shown only on classes or in the model.
+        Losses come before outages, then what was seen on brokers, first without a paused process, before what was
+        shown only on classes or in the model.
         """
         every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
-        return tuple(sorted(every, key=lambda each: (each.severity != "loss", STRONGEST_FIRST.index(each.level))))
+        return tuple(sorted(every, key=_rank))
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]
         levels = [level for level in STRONGEST_FIRST if row.is_shown(level, release)]
-        if levels:
+        only_outage = finding.severity == "loss" and not row.lost_on_brokers(release)
+        strongest = [level for level in levels if level != "brokers" or not only_outage]
+        if strongest:
+            on_brokers = "brokers" in levels
             yield AssessedFinding(
                 finding=finding.id,
                 title=finding.title,
                 severity=finding.severity,
                 lost=finding.lost,
                 happens=finding.happens,
-                level=levels[0],
+                level=strongest[0],
                 evidence="; ".join(self._evidence(level, row, release) for level in levels),
+                on_brokers=row.words("brokers", release) if on_brokers else "",
+                forced=on_brokers and not self._unforced(finding, release),
                 remedy=" ".join(finding.meanwhile.split()),
             )
+
+    def _unforced(self, finding: Finding, release: str) -> bool:
+        """Return whether a recipe that pauses no process showed the finding on brokers of the release."""
+        outcome = "lost" if finding.severity == "loss" else "unavailable"
+        return any(
+            (run.kafka, run.outcome) == (release, outcome)
+            for recipe in self._recipes
+            if recipe.finding == finding.id and not recipe.pauses
+            for run in recipe.seen
+        )
 
     def _evidence(self, level: Level, row: FindingRow, release: str) -> str:
         """Return what was seen at a level; of the model, whether it has changed since."""
         day = self._older.get((row.finding, release)) if level == "model" else None
         return f"{level}: {row.words(level, release)}" + (f" (on {day}; the model has changed since)" if day else "")
+
+
+def _rank(finding: AssessedFinding) -> tuple[bool, int, bool]:
+    return finding.severity != "loss", STRONGEST_FIRST.index(finding.level), finding.forced

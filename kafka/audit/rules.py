@@ -31,7 +31,8 @@ class Rule:
 KEEP_THE_LEADER = (
     "Do not stop, fence or unregister the leader until every replica is in the ISR, which empties the"
     " ELR. If that cannot be awaited, write the cluster's min.insync.replicas again with the value it"
-    " has: that clears every ELR (F-25)."
+    " has: that clears every ELR (F-25, flagged as elr-wiped-by-configuration), so a partition whose leader"
+    " then stops waits for it. It gives up availability to keep records."
 )
 LOOK_AT_THE_CONTROLLER = (
     "No known finding explains this. Keep a copy of the metadata log, and compare the partition with"

@@ -200,7 +200,7 @@ def outside_findings(
         if finding.id in named or not any(row.is_shown(level, settings.kafka) for level in every):
             continue
         if finding.needs.met(settings.elr, settings.unclean_leader_election_enable):
-            lost = finding.severity == "loss" and row.is_shown("brokers", settings.kafka)
+            lost = finding.severity == "loss" and row.lost_on_brokers(settings.kafka)
             page = f"docs/findings/{finding.id}.md"
             outside.append(OutsideFinding(finding.id, finding.title, finding.lost, page, lost))
     return tuple(sorted(outside, key=lambda one: not one.loss_on_brokers))

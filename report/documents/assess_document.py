@@ -5,7 +5,7 @@ BY DESIGN    min.insync.replicas: The last replica in sync acknowledges records 
   do         Use replication factor 3 and min.insync.replicas 2.
 LOST         F-20: The ELR keeps brokers that are no longer replicas
   happens    A reassignment is cancelled, or leaves fewer replicas than min.insync.replicas, while ..
-  seen       on brokers of this release
+  seen       on brokers of this release: lost
   do         Do not reassign a partition to fewer replicas than min.insync.replicas, ..
 """
 
@@ -76,8 +76,12 @@ def findings_together(report: AssessReport) -> tuple[FindingOfGroups, ...]:
         for finding in group.findings:
             groups.setdefault(finding.finding, []).append(group)
             findings[finding.finding] = finding
-    worst_first = sorted(findings.values(), key=lambda one: (one.severity != "loss", WORST.index(one.level)))
+    worst_first = sorted(findings.values(), key=_rank)
     return tuple(FindingOfGroups(one, tuple(groups[one.finding])) for one in worst_first)
+
+
+def _rank(one: AssessedFinding) -> tuple[bool, int, bool]:
+    return one.severity != "loss", WORST.index(one.level), one.forced
 
 
 class SettingRiskOfGroups(NamedTuple):
@@ -194,24 +198,34 @@ def _by_design(report: AssessReport) -> Iterator[Block]:
 
 
 def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
-    """Yield losses that brokers showed in full, and every other finding in a line, but with -v."""
+    """Yield losses in full, and every other finding in a line, but with -v."""
     every, in_a_line = sum(len(group.topics) for group in report.groups), 0
     for finding, groups in (together := findings_together(report)):
         label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
-        full = detail > 0 or (finding.severity == "loss" and finding.level == "brokers")
+        full = detail > 0 or finding.severity == "loss"
         in_a_line += not full
-        seen = "" if full or finding.level == "brokers" else f" ({SEEN[finding.level]})"
+        seen = "" if full or finding.level == "brokers" else f" ({_seen(finding)})"
         yield from wrapped(label, f"{finding.finding}: {finding.title}{seen}")
         if len(groups) < len(report.groups):
             topics = [topic for group in groups for topic in group.topics]
             yield from wrapped("  topics", f"{len(topics):,} of {every:,}: {some_of(topics, MOST_TOPICS)}")
         if full:
             yield from wrapped("  happens", finding.happens)
-            yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
+            yield from wrapped("  seen", finding.evidence if detail > 0 else _seen(finding))
+            yield from wrapped("  loses", finding.lost if finding.lost != "acknowledged records" else "")
             yield from wrapped("  do", finding.remedy)
     if in_a_line:
         first = next(one.finding.finding for one in reversed(together))
         yield Line(f"-v, or `elrcheck show {first}`, says what has to happen and what to do")
+
+
+def _seen(finding: AssessedFinding) -> str:
+    """Return where a finding was shown, and what brokers showed."""
+    if finding.level == "brokers":
+        paused = finding.forced and finding.on_brokers != "by hand"
+        return f"{SEEN['brokers']}: {finding.on_brokers}{', with a process paused' if paused else ''}"
+    other = f"; there: {finding.on_brokers}" if finding.on_brokers else ""
+    return f"{SEEN[finding.level]}{other}"
 
 
 def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:

@@ -25,9 +25,13 @@ class AssessedFinding(Record, frozen=True):
     happens: str
     """What has to happen, in one sentence."""
     level: Level
-    """The strongest level at which it was shown in this release."""
+    """The strongest level at which it was shown in this release; of a loss, at which records were lost."""
     evidence: str
     """What was seen at each level."""
+    on_brokers: str
+    """What was seen on brokers of this release, in a few words; empty if nothing was."""
+    forced: bool
+    """On brokers of this release it was seen only while a process was paused, or by hand."""
     remedy: str
     """What operators can do; may be empty."""
 
@@ -65,7 +69,7 @@ class AssessedGroup(Record, frozen=True):
 
     settings: RiskSettings
     findings: tuple[AssessedFinding, ...]
-    """The worst first: losses before outages, brokers before classes before the model."""
+    """The worst first: losses before outages, brokers before classes before the model, then those not forced."""
     topics: tuple[str, ...] = ()
     """Topics that have these settings, if a description was read."""
     notes: tuple[str, ...] = ()
