@@ -321,9 +321,9 @@ def start(
 
 def commands_missing(workflow: Path, guarded: GuardedByCi) -> list[str]:
     """Return the commands for what CI is to guard that a workflow does not name."""
-    wanted = ["elrcheck gate"] * guarded.has_baseline + ["elrcheck assess"] * (guarded.topics is not None)
+    verbs = ["elrcheck gate"] * guarded.has_baseline + ["elrcheck assess"] * (guarded.topics is not None)
     text = workflow.read_text(encoding="utf-8", errors="replace")
-    return [command for command in wanted if command not in text]
+    return [command for command in verbs if command not in text]
 
 
 def models_in(folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -36,7 +37,7 @@ def annotates_errors(argv: Sequence[str]) -> bool:
     """
     forms = [
         word.rpartition("=")[2] if word.startswith("--format=") else following
-        for word, following in zip(argv, [*argv[1:], ""], strict=True)
+        for word, following in pairwise([*argv, ""])
         if word in ("-f", "--format") or word.startswith("--format=")
     ]
     return forms[-1] == "github" if forms else os.environ.get("GITHUB_ACTIONS") == "true"

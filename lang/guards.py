@@ -77,7 +77,7 @@ def waivers(condition: Expression) -> tuple[Expression, ...]:
 
 def conditional_guards(fn: Fn) -> dict[str, tuple[Expression, ...]]:
     """Return the guards that settings can waive, each with the conditions on settings that do."""
-    return {guard.name: found for guard in requires(fn.body) if (found := waivers(guard.condition))}
+    return {guard.name: waiving for guard in requires(fn.body) if (waiving := waivers(guard.condition))}
 
 
 def settings_read(root: Expression) -> tuple[str, ...]:

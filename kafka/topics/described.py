@@ -138,9 +138,9 @@ def number(text: str, what: str, line: int = 0) -> int:
 
 def misspelt(name: str) -> str | None:
     """Return the setting that an unknown name is meant to be; None if it is near to none that is read."""
-    known = (MIN_ISR, UNCLEAN)
-    near = difflib.get_close_matches(re.sub("[^a-z]", ".", name.lower()), known, n=1, cutoff=0.85)
-    return near[0] if near and name not in known else None
+    names = (MIN_ISR, UNCLEAN)
+    near = difflib.get_close_matches(re.sub("[^a-z]", ".", name.lower()), names, n=1, cutoff=0.85)
+    return near[0] if near and name not in names else None
 
 
 def topic_name(text: str, line: int = 0) -> str:

@@ -96,9 +96,9 @@ class _Resources:
         topic.single = "partitions" in spec and _count(spec["partitions"], "partitions") == 1
         config = _inside(spec, "config")
         for name in config:
-            if (known := misspelt(name)) is not None:
+            if (meant := misspelt(name)) is not None:
                 line = _line(config[name])
-                self.unread.append(f"line {line}: {topic.name}: unknown setting `{name}`; did you mean `{known}`?")
+                self.unread.append(f"line {line}: {topic.name}: unknown setting `{name}`; did you mean `{meant}`?")
         topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
         topic.lines |= {name: _line(config[name]) for name in topic.configs}
         return topic

@@ -48,7 +48,7 @@ def assert_tame(text: str, form: str = "text") -> None:
         assert not RAW.search(text)
     for line in text.splitlines():
         start = line.lstrip()
-        if form == "github" and start.startswith("::"):
+        if start.startswith("::error title=elrcheck " if form != "github" else "::"):
             assert re.match(r"::(error|warning|notice) ([^:]*)::[^\n]*$", start), line
         else:
             assert not start.startswith(("::", "##[")), line

@@ -15,7 +15,7 @@ from support.followed import Block, blocks, environment, follow
 from support.followed_inside import follow_inside
 from support.places import ROOT
 
-PAGES = ("ci", "traces", "report", "sweep", "liveness", "engine", "controller-total")
+PAGES = ("ci", "traces", "report", "sweep", "liveness", "controller-total")
 # What a page takes for granted, and after it the page goes on where a block of another kind is used.
 BEFORE = {"report": "elrcheck gate --add two --scope two-brokers"}
 AFTER = {

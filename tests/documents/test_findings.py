@@ -62,7 +62,9 @@ def test_steps_by_hand_are_commands_line_by_line() -> None:
     assert len(lines) > 50 and [each for each in lines if not each[1].startswith(COMMANDS)] == []
     for finding in FINDINGS:
         for each in finding.by_hand:
-            assert subprocess.run(["bash", "-n"], input=each.shell, text=True, check=False).returncode == 0, finding.id
+            assert (
+                subprocess.run(["bash", "-n"], input=each.shell, text=True, check=False, timeout=60).returncode == 0
+            ), finding.id
 
 
 def test_show_prints_evidence_without_line_breaks() -> None:
