@@ -7,6 +7,7 @@ GitHub annotations and Markdown list the cases of the suites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
@@ -170,6 +171,12 @@ def split_place(place: str) -> tuple[str, int]:
     """Return file and line of ``folder/file.py:12``; line 1 if the text names none."""
     file, colon, line = place.rpartition(":")
     return (file, int(line)) if colon and line.isdigit() else (place, 1)
+
+
+def path_below(folder: Path, place: str) -> str | None:
+    """Return an absolute path, with or without a line, relative to a folder that it is below; None for any other."""
+    path, root = Path(place), folder.resolve()
+    return str(path.relative_to(root)) if path.is_absolute() and path.is_relative_to(root) else None
 
 
 class ReportKind(Record, frozen=True):

@@ -10,6 +10,7 @@ from elrcheck.results.any_report import Report
 Level: TypeAlias = Literal["model", "classes", "brokers"]
 CellState: TypeAlias = Literal["shown", "not-shown", "inconclusive", "absent", "not-tried"]
 LEVELS: tuple[Level, ...] = ("model", "classes", "brokers")
+STRONGEST_FIRST = LEVELS[::-1]
 NO_LEADER = "no leader"
 """The word of a run on brokers after which a partition had no leader, or none that serves it."""
 

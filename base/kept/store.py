@@ -206,7 +206,7 @@ class Store(Generic[T]):
             return None
 
     def _foreign(self) -> tuple[Path, str] | None:
-        """Return a folder in which another user can replace files, and why; None if nobody else can."""
+        """Return a folder in which another user can replace files, and why; None if only this user can."""
         for folder in (self.folder.parent, self.folder):
             try:
                 why = distrust(folder.stat())

@@ -127,7 +127,7 @@ def _sizes(request: AssessRequest) -> dict[str, int | None]:
 
 
 def _assumed(names: Sequence[str], question: RiskRequest, audited: bool) -> Iterator[str]:
-    """Yield a note on settings that nobody gave, if there are any. audited: a log or a cluster was read."""
+    """Yield a note on the settings that the request omits. audited: a log or a cluster was read."""
     if names:
         values = {FACTOR: question.replication_factor, MIN_ISR: question.min_insync_replicas}
         words = " and ".join(f"{name} {values[name]}" for name in names)

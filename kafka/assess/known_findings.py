@@ -9,11 +9,9 @@ from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
-from elrcheck.results.finding_table import FindingRow, FindingTable, Level
+from elrcheck.results.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
 from elrcheck.results.risk.assess_report import AssessedFinding
 from elrcheck.results.risk.risk_report import RiskSettings
-
-STRONGEST_FIRST: tuple[Level, ...] = ("brokers", "classes", "model")
 
 
 class KnownFindings:
@@ -39,7 +37,7 @@ class KnownFindings:
         shown only on classes or in the model.
         """
         every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
-        return tuple(sorted(every, key=_rank))
+        return tuple(sorted(every, key=lambda each: each.rank))
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]
@@ -75,7 +73,3 @@ class KnownFindings:
         """Return what was seen at a level; of the model, whether it has changed since."""
         day = self._older.get((row.finding, release)) if level == "model" else None
         return f"{level}: {row.words(level, release)}" + (f" (on {day}; the model has changed since)" if day else "")
-
-
-def _rank(finding: AssessedFinding) -> tuple[bool, int, bool]:
-    return finding.severity != "loss", STRONGEST_FIRST.index(finding.level), finding.forced

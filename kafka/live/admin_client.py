@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.system.addresses import Address, address, unreachable
-from elrcheck.kafka.library_warnings import captured_warnings
+from elrcheck.kafka.captured_warnings import captured_warnings
 from elrcheck.kafka.live.client_properties import ClientSettings
 
 ResultT = TypeVar("ResultT")

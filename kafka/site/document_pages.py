@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.library_warnings import captured_warnings
+from elrcheck.kafka.captured_warnings import captured_warnings
 
 PACKAGE = Path(__file__).resolve().parents[2]
 SETTINGS = PACKAGE / "mkdocs.yml"

@@ -3,8 +3,7 @@
 Each is true of all finite sets: only a set with two members has the size 2 or more (pair), and only the whole sort
 that of the sort (full); a subset is not larger (monotone), and smaller if it is proper (strict); a set with two members
 more than another has two members outside it (grows); two sets that together have more members than the sort share one
-(meet). The axioms are incomplete: a proof
-from them holds, but a state that satisfies them need not exist.
+(meet). The axioms are incomplete: a proof from them holds, but a state that satisfies them need not exist.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import ElrError, ExitCode
 from elrcheck.base.printable import printable
-from elrcheck.report.document import Case, Document, split_place
+from elrcheck.report.document import Case, Document, path_below, split_place
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
@@ -65,15 +65,10 @@ def _unread(command: str, part: str, workspace: Path) -> str:
     return f"::warning {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
 
 
-def _in_workspace(place: str | None, workspace: Path) -> str | None:
-    """Return an absolute place below the workspace, relative to that; None for any other."""
-    root = str(workspace.resolve())
-    return place[len(root) :].lstrip("/") if place is not None and place.startswith(f"{root}/") else None
-
-
 def _annotation(suite: str, case: Case, workspace: Path) -> str:
     fields, text = [], full_text(case) or case.message or case.verdict
-    place = _in_workspace(case.source, workspace) or case.place or case.source
+    own = None if case.source is None else path_below(workspace, case.source)
+    place = own or case.place or case.source
     if place is not None:
         file, line = split_place(place)
         if (workspace / file).is_file():

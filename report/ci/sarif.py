@@ -15,7 +15,7 @@ from typing import Any
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.printable import printable_report
 from elrcheck.base.version import __version__
-from elrcheck.report.document import Case, Document, Suite, split_place
+from elrcheck.report.document import Case, Document, Suite, path_below, split_place
 from elrcheck.report.plain_words import several
 from elrcheck.results.trace_view import Step, TraceView
 
@@ -133,9 +133,7 @@ def _step(step: Step) -> Node:
 
 def _location(place: str) -> Node:
     file, line = split_place(place)
-    path = Path(file)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        file = str(path.relative_to(Path.cwd()))
+    file = path_below(Path(), file) or file
     artifact = {"uri": f"file://{_uri(file)}"} if file.startswith("/") else {"uri": _uri(file), "uriBaseId": ROOT}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
 

@@ -48,7 +48,6 @@ NEAR: dict[NearMissKind, str] = {
 }
 AUDITED = "audit"
 """The name of the suite of flags."""
-WORST: tuple[Level, ...] = ("brokers", "classes", "model")
 MOST_TOPICS = 6
 """Topics, and kinds of settings, that the text names without -v."""
 MOST_NEAR = 3
@@ -76,12 +75,8 @@ def findings_together(report: AssessReport) -> tuple[FindingOfGroups, ...]:
         for finding in group.findings:
             groups.setdefault(finding.finding, []).append(group)
             findings[finding.finding] = finding
-    worst_first = sorted(findings.values(), key=_rank)
+    worst_first = sorted(findings.values(), key=lambda one: one.rank)
     return tuple(FindingOfGroups(one, tuple(groups[one.finding])) for one in worst_first)
-
-
-def _rank(one: AssessedFinding) -> tuple[bool, int, bool]:
-    return one.severity != "loss", WORST.index(one.level), one.forced
 
 
 class SettingRiskOfGroups(NamedTuple):

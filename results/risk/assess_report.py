@@ -8,7 +8,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
-from elrcheck.results.finding_table import Level
+from elrcheck.results.finding_table import STRONGEST_FIRST, Level
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
@@ -34,6 +34,11 @@ class AssessedFinding(Record, frozen=True):
     """On brokers of this release it was seen only while a process was paused, or by hand."""
     remedy: str
     """What operators can do; may be empty."""
+
+    @property
+    def rank(self) -> tuple[bool, int, bool]:
+        """What sorts the worst first: losses, then the strongest level, then what was not forced."""
+        return self.severity != "loss", STRONGEST_FIRST.index(self.level), self.forced
 
 
 class NearMiss(Record, frozen=True):
@@ -80,7 +85,7 @@ class AssessedGroup(Record, frozen=True):
     by_design: tuple[SettingRisk, ...] = ()
     """What these settings allow in every release."""
     assumed: tuple[str, ...] = ()
-    """The settings that nobody gave, by Kafka's names; a usual value stands for each."""
+    """The settings that the request omits, by Kafka's names; each has its usual value."""
 
 
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):

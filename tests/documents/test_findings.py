@@ -52,7 +52,7 @@ COMMANDS = ("kafka-", "kill ", "echo ", "rm ", "cp ", "for ", "done", "#", "  ")
 
 
 def test_steps_by_hand_are_commands_line_by_line() -> None:
-    """A shell block that somebody filled like a paragraph is no longer what a user types."""
+    """A shell block reflowed like a paragraph no longer runs."""
     lines = [
         (finding.id, line)
         for finding in FINDINGS

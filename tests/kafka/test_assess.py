@@ -182,7 +182,7 @@ def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> No
     assert code == 2 and "--replication-factor is of one topic" in err
 
 
-def test_settings_that_nobody_gave_are_said_to_be_assumed(invoke: Invoke, tmp_path: Path) -> None:
+def test_omitted_settings_are_reported_as_assumed(invoke: Invoke, tmp_path: Path) -> None:
     both = "note         replication.factor 3 and min.insync.replicas 1 are assumed"
     code, out, _ = invoke("assess", "--kafka", "4.3", "--fail-on", "flag")
     assert code == 0 and f"{both}: give" in out and "the assumed settings allow a loss" in " ".join(out.split())
