@@ -87,6 +87,8 @@ class Case(Record, frozen=True):
     """The broken rule, if that is not `id`."""
     level: CaseLevel = "error"
     """Severity of a failure."""
+    advisory: bool = False
+    """A failure that the command lists and does not exit with 1 for."""
     byte: int | None = None
     """Position in the binary file `place`."""
     about: str = ""

@@ -21,12 +21,12 @@ PLAIN_WIDTH = 160
 
 _WORDS: Mapping[str, str] = {
     "bold red": "fail, violated, refuted, rejected, different, failed, never fired, missing, not_found, contradicted,"
-    " unexpected, drift, brokers",
+    " unexpected, drift, brokers, lost, known_losses",
     "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps,"
-    " classes",
+    " classes, unavailable, undecided",
     "yellow": "skipped, absent, tolerated, model",
     "green": "expected, counted, undefined, equivalent, holds, reached, proved, confirmed, same, found, noticed,"
-    " surveyed, ok, no_sign, updated, accepted, enabled, complete",
+    " surveyed, ok, no_sign, updated, accepted, enabled, complete, no_loss",
 }
 STYLES: Mapping[str, str] = {word: style for style, words in _WORDS.items() for word in words.split(", ")}
 """The colour of a verdict, at the start of a line or in a table."""

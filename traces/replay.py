@@ -23,9 +23,8 @@ from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Origin, Rejection
 from elrcheck.results.trace_view import TraceView, Truth
 from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin, allows, of_states
-from elrcheck.traces.describe import trace_view
 from elrcheck.traces.rejection import rejected_start, rejected_step
-from elrcheck.traces.scenes import FollowedScenes
+from elrcheck.traces.scenes import drawn_view
 from elrcheck.traces.violation import BrokenPart, explain
 
 
@@ -100,9 +99,8 @@ class Replayed:
         """The replayed part, for a report."""
         if not self.states:
             return TraceView()
-        view = trace_view(self.model, self.states, self.labels, self.repro, self.loop)
-        drawn = FollowedScenes(self.model, self.config, self.states, self.labels)
-        return structs.replace(view, truths=self.truths, drawn=drawn)
+        view = drawn_view(self.model, self.config, self.states, self.labels, self.repro, self.loop)
+        return structs.replace(view, truths=self.truths)
 
 
 def replay(model: Model, config: Any, behaviour: Behaviour[RecordedStep], anywhere: bool = False) -> Replayed:

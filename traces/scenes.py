@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from elrcheck.base.roundtrip import ProcessOnly
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.state_picture import Drawing
@@ -15,8 +17,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.results.trace_view import RefusedAction, Scene
-from elrcheck.traces.describe import arguments, first_sentence, spelled, text, with_members
+from elrcheck.results.trace_view import RefusedAction, Scene, TraceView
+from elrcheck.traces.describe import arguments, first_sentence, spelled, text, trace_view, with_members
 from elrcheck.traces.drawn_as_declared import drawing_of_copy
 from elrcheck.traces.drawn_by_fields import FieldsDrawing
 
@@ -61,6 +63,14 @@ def refused(plain: PlainModel, state: Any) -> tuple[RefusedAction, ...]:
             call = ", ".join(f"{name}={text(value, ty)}" for value, (name, ty) in values)
             calls_by_guard.setdefault((label.action, refusal.guard), []).append(call)
     return tuple(RefusedAction(action, guard, tuple(calls)) for (action, guard), calls in calls_by_guard.items())
+
+
+def drawn_view(
+    model: Model, config: Any, states: Sequence[Any], labels: Sequence[Label], repro: str = "", loop: int | None = None
+) -> TraceView:
+    """Return the report's view of a replayed trace, with its drawing; arguments as of `trace_view`."""
+    view = trace_view(model, states, labels, repro, loop)
+    return structs.replace(view, drawn=FollowedScenes(model, config, states, labels))
 
 
 class FollowedScenes(ProcessOnly):

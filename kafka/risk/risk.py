@@ -40,7 +40,7 @@ from elrcheck.results.risk.risk_report import (
 )
 
 STALL = "STALL-1"
-WORST_FIRST: tuple[RiskVerdict, ...] = ("lost", "unavailable", "inconclusive", "safe")
+WORST_FIRST: tuple[RiskVerdict, ...] = ("lost", "unavailable", "inconclusive", "no_loss")
 NOT_TRIED = (
     "brokers that apply metadata late: each applies the newest record when it applies any",
     "answers of the controller or of a leader that are lost or late",
@@ -157,4 +157,4 @@ def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, event
     smaller = [a for a in part.answers if a.outcome == outcome and contains(events, a.events)]
     if smaller:
         return f"already by {smaller[0].words}"
-    return "safe" if sum(events.values()) <= part.safe_up_to[outcome].events else "not found in time"
+    return "no" if sum(events.values()) <= part.safe_up_to[outcome].events else "undecided"

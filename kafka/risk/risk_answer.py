@@ -30,6 +30,7 @@ from elrcheck.results.risk.risk_report import (
 )
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.scenes import drawn_view
 
 LEVELS: Mapping[Level, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
 LOGS = "Let fewer logs be lost at once (other racks, log.flush.interval), or raise min.insync.replicas."
@@ -141,6 +142,7 @@ class Answerer:
             remedy=self._remedy(causes, setting is not None),
             command=self.group.command(events, ident),
             trace=self._stored(events, ident, states, labels),
+            view=drawn_view(self.model, self.search.config(events), states, labels),
         )
 
     def _cause(self, repair: RepairedRule, sure: bool) -> RiskCause:

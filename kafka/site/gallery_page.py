@@ -21,9 +21,9 @@ from elrcheck.report.html.html_part import Grid, HtmlPage, PagePart
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.html.page_template import whole_page
 from elrcheck.results.scenario_report import RunReport
-from elrcheck.traces.describe import first_sentence, trace_view
+from elrcheck.traces.describe import first_sentence
 from elrcheck.traces.replay import Replayed
-from elrcheck.traces.scenes import FollowedScenes
+from elrcheck.traces.scenes import drawn_view
 from elrcheck.traces.truth import truths
 
 Links = Sequence[tuple[str, str]]
@@ -75,9 +75,8 @@ def _on_lines(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _run_part(key: str, model: Model, run: RunReport, replayed: ReplayedRun) -> PagePart:
-    view = trace_view(model, replayed.states, replayed.labels, "")
-    scenes = FollowedScenes(model, replayed.config, replayed.states, replayed.labels)
-    whole = replace(view, truths=truths(model, replayed.config, replayed.states), drawn=scenes)
+    view = drawn_view(model, replayed.config, replayed.states, replayed.labels)
+    whole = replace(view, truths=truths(model, replayed.config, replayed.states))
     message = f"Expected: {run.expected}. Found: {run.actual}."
     brokers = replayed.config.broker_count
     block = trace_block(f"{key}-t", run.label, message, whole, brokers, word="Run", shows_violation=False)

@@ -1,5 +1,7 @@
 """Renders the judgements of a document as GitHub workflow commands, one annotation per failed case.
 
+GitHub shows the first ten annotations of a level and step. Failed cases of a suite that have one place are one
+annotation, such as the findings of a release at the line of the topic that they apply to.
 Paths of the model are relative to the package. An annotation has a path only if the job's repository has that file;
 otherwise its message names the place. A property of a model in the repository is annotated there. Escaping follows
 `actions/toolkit` (command.ts): `%`, CR and LF in a message, also `:` and `,` in a property.
@@ -8,16 +10,19 @@ otherwise its message names the place. A property of a model in the repository i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from elrcheck.base.errors import ElrError, ExitCode
 from elrcheck.base.printable import printable
-from elrcheck.report.document import Case, Document, path_below, split_place
+from elrcheck.report.document import Case, CaseLevel, Document, path_below, split_place
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
 PLACED = re.compile(r"(.+?), line (\d+): ")
 """The file and the line of a part that was not read."""
+_FEW: Mapping[CaseLevel, int] = {"error": 9, "warning": 3, "note": 3}
+"""Cases of one place that have annotations of their own."""
 _MOST_NAMED = 20
 """Undecided cases that the warning names."""
 
@@ -29,12 +34,8 @@ def to_github(document: Document, workspace: Path = Path()) -> str:
     workspace: the folder with the job's repository.
     """
     lines = [_unread(document.command, part, workspace) for part in document.sheet.unread]
-    lines += [
-        _annotation(suite.name, case, workspace)
-        for suite in document.sheet.suites
-        for case in suite.cases
-        if case.outcome == "failed"
-    ]
+    for suite in document.sheet.suites:
+        lines += [_annotation(suite.name, cases, workspace) for cases in _at_one_place(suite.cases)]
     if document.exit_code is ExitCode.INCONCLUSIVE:
         undecided = [case.id for suite in document.sheet.suites for case in suite.cases if case.outcome == "undecided"]
         if undecided:
@@ -65,8 +66,23 @@ def _unread(command: str, part: str, workspace: Path) -> str:
     return f"::warning {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
 
 
-def _annotation(suite: str, case: Case, workspace: Path) -> str:
-    fields, text = [], full_text(case) or case.message or case.verdict
+def _at_one_place(cases: Iterable[Case]) -> Iterable[list[Case]]:
+    """Return the failed cases, together those of one place and level if there are more than `_FEW`."""
+    places: dict[tuple[str | None, CaseLevel], list[Case]] = {}
+    for case in cases:
+        if case.outcome == "failed":
+            places.setdefault((case.place or case.source, case.level), []).append(case)
+    for together in places.values():
+        yield from [together] if len(together) > _FEW[together[0].level] else [[case] for case in together]
+
+
+def _annotation(suite: str, cases: Sequence[Case], workspace: Path) -> str:
+    """Return the annotation of a case, or of several with a line for each."""
+    case, *others = cases
+    fields, text, title = [], full_text(case) or case.message or case.verdict, case.title
+    if others:
+        text = "\n".join(f"{each.title}: {each.verdict}" for each in cases)
+        title = f"{title} and {len(others)} more"
     own = None if case.source is None else path_below(workspace, case.source)
     place = own or case.place or case.source
     if place is not None:
@@ -75,7 +91,7 @@ def _annotation(suite: str, case: Case, workspace: Path) -> str:
             fields += [f"file={value(file)}", f"line={line}"]
         else:
             text = f"{text.rstrip()}\n{place} of elrcheck"
-    fields.append(f"title={value(f'{case.title} ({suite})')}")
+    fields.append(f"title={value(f'{title} ({suite})')}")
     kind = {"error": "error", "warning": "warning", "note": "notice"}[case.level]
     return f"::{kind} {','.join(fields)}::{message(text)}"
 

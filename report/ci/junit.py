@@ -1,7 +1,7 @@
 """Renders the judgements of a document as JUnit XML: one suite per configuration, one test case per case.
 
-A failed case is a `failure`. An undecided one is `skipped`, because JUnit has no better word; the exit code
-still shows that the run did not pass.
+A failed case is a `failure`, unless it is advisory: then the command does not exit with 1 for it. An undecided one is
+`skipped`, because JUnit has no better word; the exit code still shows that the run did not pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def to_junit(document: Document) -> str:
     root = ET.Element("testsuites", name=f"elrcheck {document.command}")
     totals = [0, 0, 0]
     for suite in document.sheet.suites:
-        numbers = (len(suite.cases), suite.count("failed"), suite.count("undecided"))
+        numbers = (len(suite.cases), sum(map(_fails, suite.cases)), suite.count("undecided"))
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         root.append(_suite(suite, numbers))
     root.set("tests", str(totals[0]))
@@ -59,7 +59,7 @@ def _case(suite: Suite, case: Case) -> ET.Element:
         file, line = split_place(where)
         element.set("file", legal(file))
         element.set("line", str(line))
-    if case.outcome == "failed":
+    if _fails(case):
         failure = ET.SubElement(element, "failure", message=legal(case.message), type=legal(case.verdict))
         failure.text = legal(full_text(case) or case.message)
     elif case.outcome == "undecided":
@@ -67,6 +67,10 @@ def _case(suite: Suite, case: Case) -> ET.Element:
     elif case.text:
         ET.SubElement(element, "system-out").text = legal(full_text(case))
     return element
+
+
+def _fails(case: Case) -> bool:
+    return case.outcome == "failed" and not case.advisory
 
 
 def legal(text: str) -> str:

@@ -37,13 +37,17 @@ def _suite(suite: Suite) -> Iterator[str]:
         listed = tuple(case for case in listed if case.outcome != "passed")
     if listed:
         rows = tuple(
-            (f"{_MARKS[case.outcome]} {case.title}", case.verdict, case.source or case.place or "")
+            (f"{_mark(case)} {case.title}", case.verdict, case.source or case.place or "")
             for case in listed[:_MOST_CASES]
         )
         yield from _table(("", "verdict", "source"), rows)
     for case in suite.cases:
         if case.outcome == "failed":
             yield from _failure(case, suite.brokers)
+
+
+def _mark(case: Case) -> str:
+    return _MARKS["undecided" if case.advisory else case.outcome]
 
 
 def _failure(case: Case, brokers: int) -> Iterator[str]:

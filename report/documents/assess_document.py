@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from elrcheck.report.document import (
     Block,
@@ -268,7 +268,8 @@ def assess_sheet(report: AssessReport) -> Sheet:
         for group in report.groups
     ]
     if report.flags:
-        suites.append(Suite(AUDITED, tuple(map(flag_case, report.flags))))
+        advisory = report.fail_on == "never"
+        suites.append(Suite(AUDITED, tuple(flag_case(flag, advisory) for flag in report.flags)))
     notes = tuple(notes_together(report))
     return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report), unread=report.unread)
 
@@ -328,30 +329,36 @@ def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
                 f"{risk.happens}\ndo: {risk.remedy}\n",
                 place=place,
                 rule=risk.setting,
-                level="error" if report.fails_for(risk.severity, by_design=True) else "warning",
+                **_level(report.fails_for(risk.severity, by_design=True)),
                 help=risk.remedy,
             )
 
 
 def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
-    """Yield a case for each finding; an error is what `--fail-on` fails for."""
+    """Yield a case for each finding."""
+    topics = f" ({some_of(group.topics, MOST_TOPICS)})" if group.topics else ""
     for finding in group.findings:
-        yield _assessed_case(finding, group, "error" if report.fails_for(finding.severity) else "warning")
+        yield Case(
+            finding.finding,
+            finding.title,
+            "failed",
+            finding.severity,
+            f"{finding.title}{topics}",
+            f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
+            place=next(iter(group.places), None),
+            help=finding.remedy,
+            **_level(report.fails_for(finding.severity)),
+        )
 
 
-def _assessed_case(finding: AssessedFinding, group: AssessedGroup, level: CaseLevel) -> Case:
-    topics = f" ({', '.join(group.topics)})" if group.topics else ""
-    return Case(
-        finding.finding,
-        finding.title,
-        "failed",
-        finding.severity,
-        f"{finding.title}{topics}",
-        f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
-        place=next(iter(group.places), None),
-        level=level,
-        help=finding.remedy,
-    )
+class _Level(TypedDict):
+    level: CaseLevel
+    advisory: bool
+
+
+def _level(fails: bool) -> _Level:
+    """Return the level of a case: an error is what `--fail-on` fails for."""
+    return {"level": "error" if fails else "warning", "advisory": not fails}
 
 
 KINDS: ReportKinds = {AssessReport: ReportKind("assess", assess_blocks, assess_sheet)}

@@ -26,7 +26,7 @@ from elrcheck.report.document import (
     Suite,
     grouped,
 )
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.audit_report import (
     WORST_FIRST,
     AuditedCluster,
@@ -69,13 +69,22 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
     if report.cluster is not None:
         yield from _cluster(report.cluster, report, detail)
         return
-    still = sum(1 for flag in report.flags if flag.until is None)
     yield Headline(
         report.verdict,
-        f"{_several(report.records, 'record')}, {_several(report.partitions, 'partition')},"
-        f" {_several(len(report.flags), 'flag')} ({grouped(still)} not resolved),"
+        f"{answer_in_words(report)}: {_several(report.records, 'record')}, {_several(report.partitions, 'partition')},"
+        f" {_several(len(report.flags), 'flag')},"
         f" {_several(len(report.damage), 'damaged place')}, {report.seconds:.1f} s",
     )
+
+
+def answer_in_words(report: AuditReport) -> str:
+    """Return whether anything has to be done now, and for which partitions."""
+    if not report.flags:
+        return "of a loss" if report.verdict == "no_sign" else "no flag"
+    now = list(dict.fromkeys(f"{flag.topic}-{flag.partition}" for flag in report.flags if flag.until is None))
+    if not now:
+        return "nothing to do now, since every condition has ended; look for what was lost until then"
+    return f"act now on {some_of(now, MOST_LISTED)}"
 
 
 def repair_in_words(repair: AuditRepair) -> str:
@@ -142,7 +151,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
         )
     yield Headline(
         report.verdict,
-        f"{_several(cluster.topics, 'topic')}, {_several(report.partitions, 'partition')},"
+        f"{answer_in_words(report)}: {_several(cluster.topics, 'topic')}, {_several(report.partitions, 'partition')},"
         f" {_several(len(report.flags), 'flag')}, {report.seconds:.1f} s",
     )
 
@@ -262,7 +271,7 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     return tuple(("repaired", repair.finding) for repair in report.repaired)
 
 
-def flag_case(flag: AuditFlag) -> Case:
+def flag_case(flag: AuditFlag, advisory: bool = False) -> Case:
     """Return the judgement of a flag; its id is the same in every report that shows it."""
     about = f"{flag.topic}-{flag.partition}"
     until = "" if flag.until is None else f", until {flag.until}"
@@ -280,6 +289,7 @@ def flag_case(flag: AuditFlag) -> Case:
         place=flag.path,
         rule=flag.rule,
         level=LEVELS[flag.severity],
+        advisory=advisory,
         byte=flag.position,
         about=about,
         facts=(

@@ -49,6 +49,8 @@ from elrcheck.results.check_report import CheckReport, Extent, Projection, Prope
 
 PLAIN = str.maketrans("“”", '""')
 """Replaces quotation marks that some streams cannot print."""
+EMPTY_TABLE = 10_000
+"""Bytes for each state from which on the table of states is nearly empty, and its size says nothing about a state."""
 FEW_PROPERTIES = 12
 """Properties and actions of a model with more are only counted, unless -v."""
 MOST_NOT_TRIED = 5
@@ -224,7 +226,8 @@ def number_blocks(report: CheckReport) -> Iterator[Block]:
     yield Labelled("time", f"{search.seconds:.2f} s, {grouped(round(search.states_per_second))} states/s")
     detail = f", {engine.detail}" if engine.detail else ""
     yield Labelled("engine", f"{engine.name}, {several(engine.workers, 'worker')}{detail}")
-    yield Labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
+    share = f"{search.bytes_per_state} bytes/state, " if search.bytes_per_state < EMPTY_TABLE else ""
+    yield Labelled("memory", f"{share}{_identity(search)}{_peak(search)}")
 
 
 def _reach(search: SearchReport) -> str:

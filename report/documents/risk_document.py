@@ -25,6 +25,8 @@ WORDS: dict[RiskOutcome, str] = {
 }
 SEARCHED: dict[RiskOutcome, str] = {"lost": "searched for losses", "unavailable": "searched for outages"}
 LOSE = "lose acknowledged records in these ways"
+FEW_EVENTS = 3
+"""Kinds of events up to which the verdict names them."""
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
@@ -49,7 +51,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
         yield Labelled("kept", from_store(KeptOrigin.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
         yield Line()
-    yield Headline(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
+    yield Headline(_verdict_word(report), f"{verdict_in_words(report)}, {report.seconds:.1f} s")
 
 
 def settings_in_words(settings: RiskSettings) -> str:
@@ -79,22 +81,47 @@ def shared_and_rest(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
 
 def verdict_in_words(report: RiskReport) -> str:
     """Return the verdict in a few words; for several groups of settings, with the groups that have it."""
-    if len(report.parts) > 1 and report.verdict in WORDS:
-        _, labels = shared_and_rest([part.settings for part in report.parts])
-        whose = [label for label, part in zip(labels, report.parts, strict=True) if part.verdict == report.verdict]
-        return f"{WORDS[report.verdict]}: {'; '.join(whose)}"
-    if report.verdict == "safe":
-        return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
-    if report.verdict == "inconclusive":
-        losses = len({one.finding for part in report.parts for one in part.outside if one.loss_on_brokers})
-        other = f"; known on brokers of this release: {several(losses, 'other loss', 'other losses')}" if losses else ""
-        reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
-        losing = any(risk.severity == "loss" for part in report.parts for risk in part.by_design)
-        other = f"{other}; the settings allow a loss by design" if losing else other
-        if all(reach.undecided == reach.sets for reach in reaches):
-            return f"the time was over before any set of events was decided{other}"
-        return f"no loss among the sets of events that were decided, and a limit left some open{other}"
-    return WORDS[report.verdict]
+    if report.verdict in WORDS:
+        return f"{WORDS[report.verdict]}{_whose(report)}"
+    words = []
+    if losses := _known_losses(report):
+        words.append(
+            f"brokers of this release lose acknowledged records in {several(losses, 'known way', 'known ways')}"
+        )
+    if any(risk.severity == "loss" for part in report.parts for risk in part.by_design):
+        words.append("the settings allow a loss by design")
+    reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
+    if report.verdict == "no_loss":
+        few = f" ({', '.join(report.tried)})" if len(report.tried) <= FEW_EVENTS else ""
+        words.append(f"in the model nothing is lost after {up_to(min(reach.most for reach in reaches))}{few}")
+    elif all(reach.undecided == reach.sets for reach in reaches):
+        words.append("the time was over before any set of events was decided")
+    else:
+        words.append("no loss among the sets of events that were decided, and a limit left some open")
+    return "; ".join(words)
+
+
+def _verdict_word(report: RiskReport) -> str:
+    """Return the word before the verdict: a release that is known to lose records does not read as a good one."""
+    return "known_losses" if report.verdict not in WORDS and _known_losses(report) else report.verdict
+
+
+def _known_losses(report: RiskReport) -> int:
+    """Return the number of findings outside the answers by which brokers of a release have lost records."""
+    return len({one.finding for part in report.parts for one in part.outside if one.loss_on_brokers})
+
+
+def _whose(report: RiskReport) -> str:
+    """Return the groups of settings that have the verdict, then those that are undecided; empty for a single group."""
+    if len(report.parts) == 1:
+        return ""
+    _, labels = shared_and_rest([part.settings for part in report.parts])
+    of = {
+        verdict: [label for label, part in zip(labels, report.parts, strict=True) if part.verdict == verdict]
+        for verdict in (report.verdict, "inconclusive")
+    }
+    undecided = f" (undecided: {'; '.join(of['inconclusive'])})" if of["inconclusive"] else ""
+    return f": {'; '.join(of[report.verdict])}{undecided}"
 
 
 def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
@@ -102,7 +129,9 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
     reach = part.safe_up_to[outcome]
     never = "nothing is lost" if outcome == "lost" else "a leader comes back"
     plural = "event" if reach.events == 1 else "events"
-    safe = f"after any {reach.events} {plural} {never}" if reach.events else _from_the_first(part, outcome)
+    safe = (
+        f"in the model, after any {reach.events} {plural} {never}" if reach.events else _from_the_first(part, outcome)
+    )
     decided = reach.sets - reach.undecided
     if reach.undecided:
         return f"{safe}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"

@@ -27,6 +27,7 @@ from elrcheck.report.documents.risk_document import (
 )
 from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
+from elrcheck.report.html.html_trace import trace_block
 from elrcheck.report.plain_words import some_of
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
@@ -143,13 +144,26 @@ def _part(key: str, part: RiskPart) -> PagePart:
             title = f"After {answer.words}: {WORDS[answer.outcome]}"
             look = () if answer.trace is None else (f"elrcheck web --trace {answer.trace}",)
             grids.append(Grid(title, ("step", "story"), steps, commands=(answer.command, *look)))
+    traces = tuple(
+        trace_block(
+            f"{key}-t{number}",
+            f"{answer.outcome} after {answer.words}",
+            WORDS[answer.outcome],
+            answer.view,
+            part.settings.replication_factor,
+            place=answer.trace or "",
+            word="Trace",
+        )
+        for number, answer in enumerate(part.answers, 1)
+        if answer.view is not None and not answer.expected and answer.outcome == part.verdict
+    )
     if part.outside:
         others = tuple((one.finding, one.title, one.lost) for one in part.outside)
         note = f"`elrcheck show {part.outside[0].finding}` describes one of them."
         grids.append(
             Grid("Known in this release, beyond these events", ("finding", "title", "what is lost"), others, note)
         )
-    return PagePart(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
+    return PagePart(key, settings_in_words(part.settings), tuple(facts), traces=traces, grids=tuple(grids))
 
 
 def _remedies(answers: Sequence[RiskAnswer]) -> tuple[tuple[str, str], ...]:

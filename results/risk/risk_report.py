@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from msgspec import field
+
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
+from elrcheck.results.trace_view import UNWRITTEN, TraceView
 
 RiskOutcome: TypeAlias = Literal["lost", "unavailable"]
-RiskVerdict: TypeAlias = Literal["lost", "unavailable", "safe", "inconclusive"]
+RiskVerdict: TypeAlias = Literal["lost", "unavailable", "no_loss", "inconclusive"]
 CauseKind: TypeAlias = Literal["finding", "setting", "unknown"]
 FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
 EvidenceLevel: TypeAlias = Literal["model", "controller", "brokers"]
@@ -78,6 +81,8 @@ class RiskAnswer(Record, frozen=True):
     """A search that repeats it."""
     trace: str | None = None
     """Where the trace is stored."""
+    view: TraceView | None = field(default=None, name=UNWRITTEN)
+    """The trace, for a page."""
 
 
 class RiskReach(Record, frozen=True):
@@ -130,7 +135,7 @@ class RiskPart(Record, frozen=True):
         outcomes = {answer.outcome for answer in self.answers if not answer.expected}
         if outcomes:
             return "lost" if "lost" in outcomes else "unavailable"
-        return "inconclusive" if self._undecided else "safe"
+        return "inconclusive" if self._undecided else "no_loss"
 
     @property
     def exit_code(self) -> ExitCode:

@@ -56,7 +56,7 @@ def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:
     assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in output
     assert "offset 38, 2026-11-21T23:32:26.178Z, until 54" in output
     assert RULES["ghost-elected"].remedy in output
-    assert output.splitlines()[-1].startswith("VIOLATED  77 records, 2 partitions, 2 flags (1 not resolved)")
+    assert output.splitlines()[-1].startswith("VIOLATED  act now on c-1: 77 records, 2 partitions, 2 flags, ")
     assert invoke(LOST, "--exit-zero")[0] == 0 and invoke(CONTROL)[0] == 0
 
 

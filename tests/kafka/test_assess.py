@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -167,7 +168,25 @@ def test_each_topic_whose_settings_allow_a_loss_is_marked_at_its_line(invoke: In
     assert "the settings of 2 topics allow a loss by design" in out and "::warning " in out
     file.write_text(topic.format("b", 2))
     code, out, _ = invoke(*question)
-    assert code == 0 and "::error " not in out and ",title=F-20 " in out, "what is known of the release is a warning"
+    assert code == 0 and "::error " not in out, "what is known of the release is a warning"
+    (warning,) = (line for line in out.splitlines() if "line=1," in line)
+    assert ",title=F-20 " in warning and "F-51 A leader that missed an epoch" in warning and warning.count("%0A") > 10
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code", "least", "most"), [("never", 0, 0, 0), ("settings", 1, 1, 1), ("loss", 1, 6, 40)]
+)
+def test_junit_lists_as_failures_what_the_exit_code_is_for(
+    fail_on: str, code: int, least: int, most: int, invoke: Invoke, tmp_path: Path
+) -> None:
+    file = tmp_path / "topics.txt"
+    file.write_text("Topic: a\tPartitionCount: 2\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n")
+    question = ("assess", "--kafka", "4.3", "--topics", str(file), "--fail-on", fail_on, "--format", "junit")
+    ended, out, _ = invoke(*question)
+    suites = ElementTree.fromstring(out)
+    failures = len(suites.findall(".//failure"))
+    assert ended == code and least <= failures <= most and suites.get("failures") == str(failures)
+    assert "F-51 A leader that missed an epoch" in out
 
 
 def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> None:

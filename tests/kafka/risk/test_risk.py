@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 import pytest
 
 from elrcheck.base.errors import ExitCode, UsageFault
@@ -115,6 +116,13 @@ def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
 
 
 @pytest.mark.slow
+def test_the_page_steps_through_the_trace_that_json_has_as_a_file_only(report: RiskReport) -> None:
+    page = render(report, "html")
+    assert 'id="k1-t1-stepper"' in page and "unavailable after a kill and a reassignment" in page
+    assert set(json.loads(render(report, "json"))["answers"][0]) == set(report.answers[0].__struct_fields__) - {"view"}
+
+
+@pytest.mark.slow
 def test_the_stored_trace_is_one_of_the_model(report: RiskReport, own_folders: Path, invoke: Invoke) -> None:
     (answer,) = report.answers
     code, out, err = invoke("replay", str(own_folders / str(answer.trace)), "--format", "json")
@@ -170,6 +178,23 @@ def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
     assert reach_in_words(report.first, "lost") == (
         "not even every single event is decided; of the sets of 1 event 0 of 2 are decided"
     )
+
+
+def test_the_verdict_of_a_release_with_known_losses_never_reads_as_a_good_one() -> None:
+    report = answered(RiskRequest("4.1", 3, 2, events=("kill",), most=1, seconds=300))
+    lost = sum(one.loss_on_brokers for one in report.outside)
+    assert (report.verdict, report.exit_code) == ("no_loss", ExitCode.HOLDS) and lost > 5
+    assert (
+        render(report, "text")
+        .splitlines()[-1]
+        .startswith(
+            f"KNOWN LOSSES  brokers of this release lose acknowledged records in {lost} known ways;"
+            " in the model nothing is lost after 1 event (kill), "
+        )
+    )
+    unknown = msgspec.structs.replace(report, outside=())
+    last = render(unknown, "text").splitlines()[-1]
+    assert last.startswith("NO LOSS  in the model nothing is lost after 1 event (kill), ")
 
 
 @pytest.mark.slow
