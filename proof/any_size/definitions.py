@@ -16,6 +16,7 @@ from typing import Any
 import z3
 
 from elrcheck.proof.any_size.cardinality import Counted, of_one, of_two
+from elrcheck.proof.any_size.triggers import triggered_by_both_sides
 from elrcheck.proof.z3_algebra import formula
 
 DIGITS = 16
@@ -55,6 +56,7 @@ class NamedTerms:
         self._listings: dict[str, tuple[Any, Any]] = {}
         self._symbols_of: dict[int, tuple[Any, frozenset[str]]] = {}
         self._axioms_of_two: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
+        self._both_sides: dict[int, tuple[Any, Any]] = {}
 
     @contextmanager
     def variables(self, sorts: Iterable[Any]) -> Iterator[list[Any]]:
@@ -151,8 +153,11 @@ class NamedTerms:
 
     # ------------------------------------------------------------------------- what a question needs
 
-    def needed(self, formulas: Sequence[Any], compared: Collection[str]) -> list[Any]:
-        """Return the definitions of all names in formulas, and the axioms `compared` about pairs of their sizes."""
+    def needed(self, formulas: Sequence[Any], compared: Collection[str], *, both_sides: bool = False) -> list[Any]:
+        """Return the definitions of all names in formulas, and the axioms `compared` about pairs of their sizes.
+
+        both_sides: terms of their right sides trigger definitions, too.
+        """
         stated: dict[int, Any] = {}
         names: set[str] = set()
         todo = list(formulas)
@@ -164,7 +169,13 @@ class NamedTerms:
                         stated[axiom.get_id()] = axiom
                         todo.append(axiom)
         sizes = [size for name, size in self.sizes.items() if name in names]
-        return [*stated.values(), *self._two_sizes(sizes, tuple(compared))]
+        own = map(self._triggered, stated.values()) if both_sides else stated.values()
+        return [*own, *self._two_sizes(sizes, tuple(compared))]
+
+    def _triggered(self, axiom: Any) -> Any:
+        if axiom.get_id() not in self._both_sides:  # the entry holds the axiom, so that Z3 does not reuse its id
+            self._both_sides[axiom.get_id()] = (axiom, triggered_by_both_sides(axiom))
+        return self._both_sides[axiom.get_id()][1]
 
     def _symbols(self, term: Any) -> frozenset[str]:
         """Return the symbols of a formula, which many questions share."""

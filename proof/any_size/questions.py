@@ -52,16 +52,18 @@ class GoalAnswer:
 @dataclass(frozen=True)
 class WayToAsk:
     """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
-    without model-based instantiation; sizes: the axioms about two sets."""
+    without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`."""
 
     hinted: bool
     matching: bool
     sizes: tuple[str, ...]
+    both_sides: bool = False
 
 
 WAYS = (
     WayToAsk(True, True, ()),
     WayToAsk(True, True, OF_TWO),
+    WayToAsk(True, True, (), both_sides=True),
     WayToAsk(True, False, ()),
     WayToAsk(True, False, ("monotone",)),
     WayToAsk(True, False, OF_TWO),
@@ -154,7 +156,7 @@ class Premises:
             solver.set("mbqi", False)
         limit = milliseconds(seconds)
         solver.set("timeout", limit)
-        solver.add(*formulas, *self.scope.needed(formulas, way.sizes))
+        solver.add(*formulas, *self.scope.needed(formulas, way.sizes, both_sides=way.both_sides))
         answer = ask(solver, limit)
         if answer == z3.unsat:
             return None
