@@ -146,6 +146,9 @@ class Sheet(Record, frozen=True):
     unread: tuple[str, ...] = ()
     """Parts of the input that were not read, ``file, line 3: reason`` if the place is known."""
 
+    word: str = ""
+    """The verdict as people read it, if that is another word than the report's own."""
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """Return the notes, and one for each part that was not read."""

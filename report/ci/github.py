@@ -42,7 +42,8 @@ def to_github(document: Document, workspace: Path = Path()) -> str:
             text = f"{len(undecided)} undecided: {some_of(undecided, _MOST_NAMED)}"
             lines.append(f"::warning title=elrcheck {document.command}::{message(text)}")
     lines += [f"::warning title=elrcheck {document.command}::{message(note)}" for note in document.sheet.notes]
-    return "\n".join([*lines, f"{document.verdict.upper()}  {printable(document.sheet.summary)}"]) + "\n"
+    verdict = (document.sheet.word or document.verdict).replace("_", " ")
+    return "\n".join([*lines, f"{verdict.upper()}  {printable(document.sheet.summary)}"]) + "\n"
 
 
 def fault_command(fault: ElrError, workspace: Path) -> str:

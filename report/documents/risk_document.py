@@ -251,7 +251,7 @@ def wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
 
 def risk_sheet(report: RiskReport) -> Sheet:
     """Return a summary without judgements."""
-    return Sheet(verdict_in_words(report), judges=False, unread=report.unread)
+    return Sheet(verdict_in_words(report), judges=False, unread=report.unread, word=_verdict_word(report))
 
 
 KINDS: ReportKinds = {RiskReport: ReportKind("risk", risk_blocks, risk_sheet)}

@@ -16,6 +16,7 @@ from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
 from elrcheck.report.plain_words import broker_count, settings_of, stored_at, with_reason
+from elrcheck.report.terminal import STYLES
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -29,8 +30,10 @@ MOST_CASES = 200
 def html_page(document: Document, parts: Iterable[PagePart], card: Card) -> HtmlPage:
     """Return the page of a document."""
     sheet, tone = document.sheet, TONES.get(int(document.exit_code), "undecided")
-    ordered = _worst_first(tuple(parts))
-    return HtmlPage(document.command, document.verdict, tone, sheet.summary, sheet.remarks, ordered, card)
+    word, ordered = sheet.word or document.verdict, _worst_first(tuple(parts))
+    if tone == "passed" and STYLES.get(word, "").endswith(("red", "yellow")):
+        tone = "undecided"  # such as a partition without a leader, for which risk does not exit with 1
+    return HtmlPage(document.command, word.replace("_", " "), tone, sheet.summary, sheet.remarks, ordered, card)
 
 
 def case_parts(report: Report, document: Document) -> Iterable[PagePart]:

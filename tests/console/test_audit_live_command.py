@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -64,7 +65,7 @@ def test_text_and_json_of_a_cluster(invoke: Invoke, cluster: FakeCluster, tmp_pa
     about = next(line for line in lines if line.startswith(f"kafka://{address}: cluster"))
     assert about.endswith("Kafka 4.1, metadata.version 27, ELR on")
     assert "at offset 512 of the metadata log" in output and "byte" not in output
-    assert any(line.startswith("VIOLATED  1 topic, 1 partition, 2 flags") for line in lines)
+    assert any(re.match(r"VIOLATED  act now on \S+: 1 topic, 1 partition, 2 flags", line) for line in lines)
     document = json.loads((tmp_path / "report.json").read_text())
     schema = json.loads((SCHEMAS / "elrcheck.audit-1.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(document)

@@ -192,6 +192,7 @@ def test_the_verdict_of_a_release_with_known_losses_never_reads_as_a_good_one() 
             " in the model nothing is lost after 1 event (kill), "
         )
     )
+    assert '<span class="undecided"><span aria-hidden="true">?</span> known losses<' in render(report, "html")
     unknown = msgspec.structs.replace(report, outside=())
     last = render(unknown, "text").splitlines()[-1]
     assert last.startswith("NO LOSS  in the model nothing is lost after 1 event (kill), ")
