@@ -53,4 +53,4 @@ def broken(run: FindingRun | OtherSearch) -> str:
     for name, depth in run.breaks.items():
         by_depth.setdefault(depth, []).append(name)
     words = ", ".join(f"{', '.join(names)} at {depth}" for depth, names in sorted(by_depth.items()))
-    return words or "holds"
+    return words.replace(" at ", " at depth ", 1) or "holds"

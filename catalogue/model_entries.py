@@ -125,15 +125,13 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
     name: the id of the only finding to return; any other text, or None, returns all.
     """
+    from elrcheck.catalogue.evidence.evidence_text import evidence_of
     from elrcheck.catalogue.finding_text import searches
     from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding, worst_first
 
     findings = []
     only = [packaged_finding(file.name) for file in finding_files() if file.name.lower() == f"{name}.toml".lower()]
     for finding in only or worst_first():
-        evidence = (
-            f"{' '.join((part.level, *part.versions))}: {' '.join(part.text.split())}" for part in finding.evidence
-        )
         findings.append(
             {
                 "id": finding.id,
@@ -142,7 +140,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "issue": finding.issue,
                 "cause": finding.cause,
                 "about": finding.about,
-                "evidence": [*evidence, *_reproduced(finding.id)],
+                "evidence": [*(f"{part.head}: {part.text}" for part in evidence_of(finding)), *_reproduced(finding.id)],
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
@@ -153,16 +151,14 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
 
 def _reproduced(ident: str) -> Iterator[str]:
-    """Yield for each recipe of a finding and each outcome the releases whose brokers had it."""
-    from elrcheck.catalogue.evidence.by_version import WORDS
+    """Yield what the runs of each recipe of a finding did on brokers, with the releases, and its control."""
+    from elrcheck.catalogue.evidence.evidence_text import runs_of
     from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 
     for recipe in packaged_recipes():
-        releases: dict[str, dict[str, None]] = {}
-        for run in recipe.seen if recipe.finding == ident else ():
-            releases.setdefault(WORDS[run.outcome], {})[run.kafka] = None
-        for word, of in releases.items():
-            yield f"brokers {' '.join(of)}: elrcheck reproduce {recipe.id}: {word}"
+        for runs in runs_of(recipe) if recipe.finding == ident else ():
+            control = f"; control: {runs.control}" + (f" ({recipe.control.title})" if recipe.control else "")
+            yield f"brokers, {runs.releases}: elrcheck reproduce {recipe.id}: {runs.run}{control}"
 
 
 def by_hand(steps: ByHand) -> list[str]:

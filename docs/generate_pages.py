@@ -56,7 +56,7 @@ def generated() -> Iterator[tuple[Path, str]]:
         flags = [name for name in rules if name not in NEXT_STEPS]
         warnings = [name for name in rules if name in NEXT_STEPS]
         confirmed = issue_of(finding.id).confirmed if finding.id in issue_names() else ()
-        page = FindingPage(finding, recipes, flags, warnings, releases.releases, confirmed)
+        page = FindingPage(finding, recipes, flags, warnings, confirmed)
         yield FINDINGS / f"{finding.id}.md", page.text()
     properties = {fn.ident: fn.name for fn in load_checked_model().always}
     yield DOCS / "proofs-by-variant.md", proof_page(packaged_proofs(), properties)

@@ -85,12 +85,14 @@ class SeenRun:
         """Return the outcome in words."""
         often = "" if self.runs is None else f" in {self.runs.shown} of {self.runs.ended} runs"
         if self.outcome == "lost":
-            return f"lost: {self.acknowledged - self.left} of {self.acknowledged}{often}"
+            return f"lost {self.acknowledged - self.left:,} of {self.acknowledged:,}{often}"
         if self.outcome == "unavailable":
             return f"unavailable: {self.state}"
         return self.outcome.replace("-", " ") + often + (f": {self.message}" if self.message else "")
 
     @property
     def control_left(self) -> str:
-        """Return how many records were left in the control, as text."""
-        return f"{self.control.left} of {self.control.acknowledged} left" if self.control else "not tried"
+        """Return how many records were lost in the control, as text."""
+        if self.control is None:
+            return "not run"
+        return f"lost {self.control.acknowledged - self.control.left:,} of {self.control.acknowledged:,}"

@@ -10,6 +10,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskRequest
 from elrcheck.base.progress import Progress
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.kafka.assess.known_findings import KnownFindings
 from elrcheck.kafka.assess.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.audit.audit import run_audit
@@ -18,7 +19,7 @@ from elrcheck.kafka.live.snapshot import ClusterSnapshot
 from elrcheck.kafka.log.cluster_state import ClusterState
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
 from elrcheck.kafka.risk.setting_risks import setting_risks
-from elrcheck.kafka.risk.settings_group import settings_named
+from elrcheck.kafka.risk.settings_group import FIRST_WITH_FEATURE, release_named, settings_named
 from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription, TopicSettings
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.kafka.topics.topics_in_use import topics_in_use
@@ -169,12 +170,16 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
         seen = f"they are of {' and '.join(sorted(lines))}: " if lines else ""
         raise UsageFault("usage-missing", "which release of Kafka?", help=f"{seen}give --kafka, such as --kafka 4.1")
     kafka = request.kafka or next(iter(lines))
+    release, _ = release_named(kafka)
+    lines_seen = " and ".join(f"{line} or later" if lines[line] else line for line in sorted(lines))
     notes: tuple[str, ...] = ()
-    if not request.kafka and lines[kafka]:
-        notes = (f"the brokers run Kafka {kafka} or later; if it is later, name it with --kafka",)
+    if not request.kafka:
+        notes = (f"the brokers run Kafka {lines_seen}, assessed as {release}: name another release with --kafka",)
+    elif lines and not any(_may_be(release, line, later) for line, later in lines.items()):
+        notes = (f"assessed as Kafka {release}, as --kafka says; the brokers run {lines_seen}",)
     elr = request.elr
     if elr is None and audited:
-        elr = any(each.elr_version > 0 for each in audited)
+        elr = any(each.elr_version > 0 for each in audited) and release_numbers(release) >= FIRST_WITH_FEATURE
         if elr and not all(each.elr_version > 0 for each in audited):
             notes = (*notes, "ELR is on in some of what was audited; all of it is assessed as if it were on everywhere")
     question = RiskRequest(
@@ -184,6 +189,12 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
         unclean_leader_election_enable=request.unclean_leader_election_enable,
     )
     return (question if elr is None else replace(question, elr=elr)), notes
+
+
+def _may_be(release: str, line: str, or_later: bool) -> bool:
+    """Return whether brokers that show a line of releases may run this release."""
+    of, numbers = release_numbers(line), release_numbers(release)
+    return numbers[: len(of)] == of or (or_later and numbers > of)
 
 
 def _group(

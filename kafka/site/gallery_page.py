@@ -5,14 +5,16 @@ A page is one file, and `E-6.html#step=5` opens it at a step of its first trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from elrcheck.catalogue.evidence.counterexamples import FindingCounterexample
+from elrcheck.catalogue.evidence.evidence_text import RUN_COLUMNS, evidence_of, runs_of
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.finding_text import searches
+from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.scenario_file import Scenario
 from elrcheck.kafka.scenarios.scenario import ReplayedRun
 from elrcheck.kafka.scenarios.scenario import replay as play
@@ -28,7 +30,7 @@ from elrcheck.traces.truth import truths
 
 Links = Sequence[tuple[str, str]]
 """Addresses and their words, above a page."""
-EVIDENCE = ("level", "Kafka", "what was seen")
+EVIDENCE = ("where", "Kafka", "what was seen")
 
 
 def scenario_page(scenario: Scenario, model: Model, links: Links = ()) -> str:
@@ -53,9 +55,13 @@ def finding_page(
         ("public issue", finding.issue),
         ("what operators can do", finding.meanwhile or "no workaround is known"),
     )
-    rows = tuple((one.level, ", ".join(one.versions), one.text) for one in finding.evidence)
+    recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id and recipe.seen]
+    runs = tuple((recipe.id, *each) for recipe in recipes for each in runs_of(recipe))
+    controls = "; ".join(f"{recipe.id}: {recipe.control.title}" for recipe in recipes if recipe.control is not None)
+    note = f"Of the records acknowledged with acks=all. The controls: {controls}."
     repeat = tuple(tuple(line.split("   # ")) for line in searches(finding))
-    grids = [Grid("Evidence", EVIDENCE, _on_lines(rows))]
+    grids = [Grid("Evidence", EVIDENCE, tuple(evidence_of(finding)))]
+    grids += [Grid("Runs of elrcheck reproduce on brokers", RUN_COLUMNS, runs, note)] if runs else []
     grids += [Grid("To repeat it in the model", ("search", "what breaks"), repeat)] if repeat else []
     parts = (
         PagePart("trace", "Step through it", traces=blocks),
@@ -68,10 +74,6 @@ def finding_page(
 def _page(command: str, title: str, tone: str, about: str, parts: tuple[PagePart, ...], links: Links) -> str:
     summary = " ".join(about.split()).rstrip(".")
     return whole_page("report.html.j2", page=HtmlPage(command, title, tone, summary, (), parts, links=tuple(links)))
-
-
-def _on_lines(rows: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(" ".join(cell.split()) for cell in row) for row in rows)
 
 
 def _run_part(key: str, model: Model, run: RunReport, replayed: ReplayedRun) -> PagePart:

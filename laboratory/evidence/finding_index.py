@@ -16,9 +16,10 @@ A finding is shown on up to three levels: in the **model**, by a shortest counte
 plain Python replays; in Kafka's own released **classes**, driven by the same steps; on **brokers**, a real cluster on
 loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
 
-`elrcheck show F-20` prints a finding. On its page, `P-1 at 7` is a shortest counterexample of seven steps; `$B` is
-HOST:PORT of a running broker, `$PID_0` the process of broker 0. `elrcheck reproduce F-20 --kafka 4.1.2 --patched` tries
-the smallest patch on brokers, `elrcheck export upstream F-20 --out DIR --run` with Kafka's own tests.
+`elrcheck show F-20` prints a finding. On its page, `P-1 at depth 7` is a shortest counterexample of seven steps, and a
+recipe's run and control count the records acknowledged with acks=all; `$B` is HOST:PORT of a running broker, `$PID_0`
+the process of broker 0. `elrcheck reproduce F-20 --kafka 4.1.2 --patched` tries the smallest patch on brokers,
+`elrcheck export upstream F-20 --out DIR --run` with Kafka's own tests.
 
 [The table](findings/table.md) says in which releases each was shown, [the hunt](findings/hunt.md) what single
 operations with faults break and why; `elrcheck suite` explains the violations of the suites.

@@ -5,21 +5,23 @@ A page adds nothing to the finding's file, and names what was not tried.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import chain
 
 from elrcheck.catalogue.configured import release_numbers
+from elrcheck.catalogue.evidence.evidence_text import LEVEL, RUN_COLUMNS, evidence_of, runs_of, spans
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options, elsewhere
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
-from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
-from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
+from elrcheck.laboratory.evidence.page_lines import paragraphs, table, wrapped
 
-LEVEL = {"model": "the partition's model", "classes": "Kafka's own classes", "brokers": "brokers"}
 WITHOUT_ELR = "it has no ELR (MetadataVersion.isElrSupported)"
 """Why 3.9.1 cannot show most findings, which only the page of the table says."""
+SEARCHES_BELOW = "the shortest counterexamples below"
+"""Evidence that the page shows without these words."""
 USUAL = "4.1.2"
 """The release that a command names if it has the finding."""
 MARK = "<!-- catalogue/findings/{finding}.toml -->"
@@ -30,7 +32,7 @@ class FindingPage:
     """The content of a page.
 
     recipes: those of `reproduce`; flags: rules by which `audit` flags the finding; warnings: rules by which
-    `audit --bootstrap` warns that it is one step away; every: all releases, in order; confirmed: releases on which
+    `audit --bootstrap` warns that it is one step away; confirmed: releases on which
     Kafka's own tests confirm the patch.
     """
 
@@ -38,7 +40,6 @@ class FindingPage:
     recipes: Sequence[Recipe]
     flags: Sequence[str]
     warnings: Sequence[str]
-    every: Sequence[str]
     confirmed: Sequence[str] = ()
 
     def text(self) -> str:
@@ -53,7 +54,7 @@ class FindingPage:
             paragraphs(finding.cause),
             self._evidence(),
             self._how_to_see_it(),
-            _steps(finding.by_hand, self.every),
+            _steps(finding.by_hand),
             self._patch(),
             ("## What operators can do", ""),
             paragraphs(finding.meanwhile or "No workaround is known."),
@@ -62,46 +63,32 @@ class FindingPage:
 
     def _evidence(self) -> Iterator[str]:
         yield from ("## Evidence", "")
-        parts = ((part.level, self._span(part.versions), " ".join(part.text.split())) for part in self.finding.evidence)
-        for level, versions, text in chain(parts, self._junit_results()):
-            yield from wrapped(f"**{level}{', ' if versions else ''}{versions}:** {text}", bullet="* ")
+        for text in (one for one in evidence_of(self.finding) if one.text != SEARCHES_BELOW):
+            yield from wrapped(f"**{text.head[0].upper()}{text.head[1:]}:** {text.text}", bullet="* ")
+        yield from self._recipes()
         yield ""
         levels = {part.level for part in self.finding.evidence}
         levels |= {"classes"} if self.finding.junit else set()
-        levels |= {"brokers"} if any(recipe.seen for recipe in self.recipes) else set()
+        levels |= {"brokers"} if self._tried_recipes else set()
         if missing := [words for level, words in LEVEL.items() if level not in levels]:
             yield from paragraphs(f"Not tried: {', '.join(missing)}.")
         for part in self.finding.prevented:
             if part.by != WITHOUT_ELR:
-                yield from paragraphs(f"Not in {self._span(part.versions)}: {part.by.rstrip('.')}.")
-        if any(recipe.seen for recipe in self.recipes):
-            columns = ("`elrcheck reproduce`", "Kafka", "run", "control")
-            yield from table(columns, self._runs())
+                yield from paragraphs(f"Not in {spans(part.versions)}: {part.by.rstrip('.')}.")
+        if self._tried_recipes:
+            rows = ((recipe.id, *runs) for recipe in self._tried_recipes for runs in runs_of(recipe))
+            yield from table(RUN_COLUMNS, rows)
 
-    def _junit_results(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the results of the exported tests, grouped by the releases on which they fail and pass."""
-        together: dict[tuple[str, str], list[str]] = {}
-        for run in self.finding.junit:
-            together.setdefault((self._span(run.fails), self._span(run.passes)), []).append(run.property)
-        for (fails, passes), names in together.items():
-            several = len(names) > 1
-            tests = " and ".join(f"`elrcheck export junit {self.finding.id} --property {name}`" for name in names)
-            passed = f"; {'they pass' if several else 'it passes'} on {passes}" if passes else ""
-            yield (
-                "classes",
-                fails,
-                f"the {'tests' if several else 'test'} of {tests} {'fail' if several else 'fails'}{passed}",
-            )
+    def _recipes(self) -> Iterator[str]:
+        """Yield what each recipe does, unless there is only one, and what its control changes."""
+        for recipe in self._tried_recipes:
+            title = f": {recipe.title}" if len(self.recipes) > 1 else ""
+            control = f". Control: {recipe.control.title}" if recipe.control is not None else ""
+            yield from wrapped(f"`elrcheck reproduce {recipe.id}`{title}{control}", bullet="* ")
 
-    def _runs(self) -> Iterator[Sequence[str]]:
-        """Yield a row for all releases on which a recipe's runs have the same result; a single recipe has no title."""
-        for recipe in self.recipes:
-            together: dict[tuple[str, str], list[str]] = {}
-            for run in _conclusive(recipe.seen):
-                together.setdefault((run.what, run.control_left), []).append(run.kafka)
-            for number, ((outcome, control), releases) in enumerate(together.items()):
-                name = f"{recipe.id}: {recipe.title}" if number == 0 and len(self.recipes) > 1 else recipe.id
-                yield name, self._span(releases), outcome, control
+    @property
+    def _tried_recipes(self) -> list[Recipe]:
+        return [recipe for recipe in self.recipes if recipe.seen]
 
     def _how_to_see_it(self) -> Iterator[str]:
         finding = self.finding
@@ -127,64 +114,56 @@ class FindingPage:
             yield from ("None was tried.", "")
             return
         yield from paragraphs(patch.text)
-        yield from _diff(patch, self.every)
+        yield from _diff(patch)
         yield from paragraphs(f"With this change: {'; '.join(self._tried(patch))}.")
 
     def _tried(self, patch: Patch) -> Iterator[str]:
         """Yield the effect of the patch on each level."""
-        yield f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "not tried in the model"
+        knobs = _quoted(patch.knobs, " and ")
+        yield f"the controls above ({knobs})" if knobs else "not tried in the model"
         if patch.classes:
-            effect = "the tests above pass" if self.finding.junit else "it no longer shows"
+            effect = "the tests above pass on" if self.finding.junit else "it no longer shows on"
             mends = f", as do those of {' and '.join(patch.mends)}" if patch.mends else ""
             breaks = f", but those of {' and '.join(patch.brings)} fail" if patch.brings else ""
-            yield f"{effect} on {self._span(patch.classes)}{mends}{breaks}"
+            yield f"{effect} {spans(patch.classes)}{mends}{breaks}"
         elif self.finding.junit:
             yield "the tests above were not run"
-        yield f"brokers of {self._span(patch.brokers)} no longer show it" if patch.brokers else "brokers were not tried"
+        yield f"brokers of {spans(patch.brokers)} no longer show it" if patch.brokers else "brokers were not tried"
         if self.confirmed:
-            yield f"Kafka's own tests confirm it on {self._span(self.confirmed)}"
-
-    def _span(self, releases: Sequence[str]) -> str:
-        return spans(sorted(set(releases), key=release_numbers), self.every)
+            yield f"Kafka's own tests confirm it on {spans(self.confirmed)}"
 
 
-def _steps(every: Sequence[ByHand], releases: Sequence[str]) -> Iterator[str]:
+def _steps(every: Sequence[ByHand]) -> Iterator[str]:
     if not every:
         return
     yield from ("## Steps on a cluster", "")
     for each in every:
-        tried = f"Done on {spans(each.versions, releases)}." if each.versions else "Not tried on brokers."
+        tried = f"Done on {spans(each.versions)}." if each.versions else "Not tried on brokers."
         yield from paragraphs(f"**{each.title}.** {each.text} {tried}")
         yield from ("```sh", *each.shell.splitlines(), "```", "")
 
 
-def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
+def _diff(patch: Patch) -> Iterator[str]:
     for edit in patch.edits:
-        name = edit.path.rpartition("/")[2]
-        extends = not edit.replaces or edit.insert.startswith(f"{edit.place}\n")
+        releases = f" of {spans(edit.versions)}" if edit.versions else ""
         times = f", {edit.times} times" if edit.times > 1 else ""
-        releases = f", {spans(edit.versions, every)}" if edit.versions else ""
-        yield from ("```diff", f"--- {name}{releases}, {'after' if extends else 'where it reads'}{times}")
-        if extends:
-            yield from (f"    {line}" for line in edit.place.splitlines())
-            added = edit.insert.removeprefix(edit.place).lstrip("\n") if edit.replaces else edit.insert
-            yield from (f"+   {line}" for line in added.splitlines())
-        else:
-            yield from _replaced(edit.place, edit.insert)
+        yield from ("```diff", f"--- {edit.path}{releases}{times}")
+        after = edit.insert if edit.replaces else f"{edit.place}\n{edit.insert}"
+        yield from _changed_lines(_dedented(edit.place), _dedented(after))
         yield from ("```", "")
 
 
-def _replaced(place: str, insert: str) -> Iterator[str]:
+def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     """Yield the lines that differ, with one line of context on either side."""
-    for line in unified_diff(place.splitlines(), insert.splitlines(), n=1, lineterm=""):
+    for line in unified_diff(before, after, n=1, lineterm=""):
         if not line.startswith(("---", "+++", "@@")):
-            yield f"{line[0]}   {line[1:]}"
+            yield f"{line[0]}   {line[1:]}".rstrip()
 
 
-def _conclusive(runs: Sequence[SeenRun]) -> Iterator[SeenRun]:
-    """Yield the conclusive runs, and inconclusive ones on releases that have no other."""
-    ended = {run.kafka for run in runs if run.outcome != "inconclusive"}
-    yield from (run for run in runs if run.outcome != "inconclusive" or run.kafka not in ended)
+def _dedented(text: str) -> list[str]:
+    """Return the lines of a piece of source that begins within a line, so that only its other lines are indented."""
+    first, *others = text.splitlines()
+    return [first, *textwrap.dedent("\n".join(others)).splitlines()]
 
 
 def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:

@@ -43,22 +43,3 @@ def wrapped(text: str, bullet: str = "") -> list[str]:
         break_on_hyphens=False,
     )
     return [line.replace(glue, " ") for line in lines]
-
-
-def spans(releases: Sequence[str], every: Sequence[str]) -> str:
-    """Return the releases as text, consecutive ones as `4.0.0 to 4.2.1`.
-
-    every: all releases, in order; one that is not among them is consecutive to none.
-    """
-    runs: list[list[str]] = []
-    for release in releases:
-        if runs and _follows(release, runs[-1][-1], every):
-            runs[-1].append(release)
-        else:
-            runs.append([release])
-    parts = (f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
-    return ", ".join(parts)
-
-
-def _follows(release: str, before: str, every: Sequence[str]) -> bool:
-    return before in every and tuple(every[every.index(before) + 1 :][:1]) == (release,)

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
+from elrcheck.catalogue.evidence.evidence_text import spans
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
@@ -18,7 +19,6 @@ from elrcheck.catalogue.packaged_findings import find_finding, packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.laboratory.evidence.page_lines import spans
 from elrcheck.results.finding_table import FindingRow
 from support.edits import replaced
 from support.places import ROOT, SCHEMAS
@@ -52,7 +52,7 @@ def test_cells_say_what_is_recorded() -> None:
     cells = row("F-20")
     assert [cells.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == ["breaks", "fails", "lost"]
     (lost,) = (cell for cell in cells.cells if (cell.level, cell.kafka) == ("brokers", "4.1.1"))
-    assert lost.result == "lost: 600 of 600 (control: 600 of 600 left)"
+    assert lost.result == "lost 600 of 600 (control: lost 0 of 600)"
     assert lost.command == "elrcheck reproduce F-20/loss --kafka 4.1.1"
     assert cells.words("model", "3.9.1") == "holds"
     assert cells.words("brokers", "3.9.1") == "absent" and "isElrSupported" in cells.prevented["3.9.1"]
