@@ -217,31 +217,33 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
             return ExitCode.HOLDS
         print_error(fault.format_message())
         return ExitCode.DID_NOT_RUN
-    except click.UsageError as fault:
-        return _show(argv, _from_click(fault))
-    except click.Abort:
-        return _interrupted()
-    except click.ClickException as fault:
-        return _show(argv, UsageFault("usage", fault.format_message()))
-    except ElrError as fault:
-        return _show(argv, fault)
-    except KeyboardInterrupt:
-        return _interrupted()
+    except (click.Abort, KeyboardInterrupt):
+        print_error("interrupted")
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         give_up_stdout()
         return ExitCode.HOLDS
-    except MemoryError:
-        remedy = "set --memory, or choose a smaller scope"
-        return _show(argv, EnvironmentFault("out-of-memory", "out of memory", help=remedy))
     except Exception as fault:
-        if isinstance(fault, OSError) and fault.errno in _MACHINE_FAULTS:
+        expected = _expected(fault)
+        return _internal(fault, argv) if expected is None else _show(argv, expected)
+
+
+def _expected(fault: Exception) -> ElrError | None:
+    """Return the error to report for an exception; None if it is a bug of elrcheck."""
+    match fault:
+        case ElrError():
+            return fault
+        case click.UsageError():
+            return _from_click(fault)
+        case click.ClickException():
+            return UsageFault("usage", fault.format_message())
+        case MemoryError():
+            return EnvironmentFault("out-of-memory", "out of memory", help="set --memory, or choose a smaller scope")
+        case OSError() if fault.errno in _MACHINE_FAULTS:
             where = None if fault.filename is None else str(fault.filename)
             help = FREE_SPACE if fault.errno in FULL else None
-            return _show(argv, EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help))
-        mistake = _model_mistake(fault)
-        if mistake is not None:
-            return _show(argv, mistake)
-        return _internal(fault, argv)
+            return EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help)
+    return _model_mistake(fault)
 
 
 def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
@@ -326,11 +328,6 @@ def _show(argv: Sequence[str], fault: ElrError) -> int:
 
         print_error(fault_command(fault, workspace()))
     return fault.exit_code
-
-
-def _interrupted() -> int:
-    print_error("interrupted")
-    return ExitCode.INTERRUPTED
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
