@@ -7,14 +7,14 @@ because `MIN_ISR` tells a reader more than 2. Places that always have one value 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Constant, Expression
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, block_expressions
-from elrcheck.lang.tree import children, free_names
+from elrcheck.lang.tree import children, free_names, same
 from elrcheck.lang.types import INT
 from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_empty, is_literal
 
@@ -27,27 +27,35 @@ class Folding:
     """Folds the functions of a model. config: the values of its fields.
 
     fixed: place -> its only value; a place is (record, field), ("", variable), or (operator, as `Change()`, parameter).
-    strips: leave these places out, also the arguments for `parameters` of the operators. results: the literals that
-    operators return.
+    strips: leave these places out, also the arguments for `parameters` of the operators; unread: parameters to leave
+    out because nothing reads them. results: the literals that operators return; passed: for operators that only return
+    an argument, its position.
     """
 
     config: Any
     fixed: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
     strips: bool = False
     parameters: Mapping[str, Sequence[tuple[str, Any]]] = field(default_factory=dict)
+    unread: Collection[tuple[str, str]] = ()
     results: dict[str, Expression] = field(default_factory=dict)
+    passed: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fixed = {place: _truth(value) for place, value in self.fixed.items()}
+        if self.strips:  # a record that is a value lacks the same fields as its type
+            self.fixed = {place: _Body(self, {}).fold(value) for place, value in self.fixed.items()}
 
     def function(self, fn: Fn) -> Fn:
         """Return the function with its body folded."""
         place = f"{fn.name}()"
         names = {name: self.fixed[place, name] for name, _ in fn.params if (place, name) in self.fixed}
         folded = replace(fn, body=_Body(self, names).block(fn.body))
-        if self.strips and names:
-            folded.params = [(name, ty) for name, ty in fn.params if name not in names]
+        if self.strips:
+            folded.params = [(name, ty) for name, ty in fn.params if not self.leaves_out((place, name))]
         return folded
+
+    def leaves_out(self, place: tuple[str, str]) -> bool:
+        return place in self.fixed or place in self.unread
 
     def value_of(self, e: Expression) -> Any:
         """Return the value of a constant expression, else OPEN."""
@@ -222,7 +230,7 @@ class _Body:
                 record: Expression = self._without_fixed(e)
                 return record
             case expr.Update():
-                changed = self._without_fixed(e)
+                changed = _without_own_values(self._without_fixed(e))
                 return changed if changed.names else e.record
             case expr.VectorGet(vector=expr.VectorOf(body=body)) if is_literal(body):
                 return body
@@ -249,13 +257,15 @@ class _Body:
         return e
 
     def _call(self, e: expr.Call) -> Expression:
-        """Return the literal of a call, or the call without arguments that are always the same."""
+        """Return the literal or the argument that a call returns; else the call without the arguments left out."""
+        if e.function in self.folding.passed:
+            return e.args[self.folding.passed[e.function]]
         result = self.folding.results.get(e.function)
         if result is not None or not self.folding.strips:
             return e if result is None else result
         names = [name for name, _ in self.folding.parameters[e.function]]
         pairs = zip(names, e.args, strict=True)
-        return replace(e, args=tuple(a for name, a in pairs if (f"{e.function}()", name) not in self.folding.fixed))
+        return replace(e, args=tuple(a for name, a in pairs if not self.folding.leaves_out((f"{e.function}()", name))))
 
     def _without_fixed(self, e: Any) -> Any:
         if not self.folding.strips:
@@ -342,6 +352,19 @@ def _flat(op: Any, parts: Sequence[Expression]) -> Iterator[Expression]:
 
 def _is_zero(e: Expression) -> bool:
     return isinstance(e, expr.Constant) and e.value == 0 and e.value is not False
+
+
+def _without_own_values(e: expr.Update) -> expr.Update:
+    """Return an update of a record without the fields to which it assigns their own values."""
+    pairs = zip(e.names, e.values, strict=True)
+    left = [
+        (name, value)
+        for name, value in pairs
+        if not (isinstance(value, expr.Field) and value.name == name and same(value.record, e.record))
+    ]
+    if len(left) == len(e.names):
+        return e
+    return replace(e, names=tuple(name for name, _ in left), values=tuple(value for _, value in left))
 
 
 def _set_operation(e: expr.SetOperation) -> Expression:

@@ -1,8 +1,8 @@
 """Specialises a model to one configuration, for reading.
 
 It leaves out actions with a guard that is always false, actions that only lead beyond a budget of 0, operators without
-callers, and fields and variables that always have one value. The reachable states are the same; only steps beyond the
-bound are missing.
+callers or that only return an argument, parameters that are not read, and fields and variables that always have one
+value. The reachable states are the same; only steps beyond the bound are missing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, blocks, reachable
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, block_expressions, blocks, reachable
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.tree import free_names
 from elrcheck.tla_export.folded import Folding, never
 from elrcheck.tla_export.literals import alike, is_literal
 from elrcheck.tla_export.type_sets import records_of
@@ -39,28 +40,22 @@ class Specialised:
 def specialised(model: Model, config: ModelConfig) -> Specialised:
     """Return the model under one configuration, with its safety properties and without witnesses.
 
-    Constant places are found by induction: assume that every place that is assigned a literal has that value, fold, and
-    drop the places that are then assigned anything else, until none is dropped.
+    Constant places are found by induction: assume that every place that is assigned a literal has that value, fold, add
+    the places that are then assigned a literal, and drop those that are assigned anything else, until none changes.
     """
     folded = _folded(replace(model, sometimes=(), leads_to=(), lemmas=()), Folding(config))
     zero = set(_zero_budgets(folded.bound))
     beyond = {fn.name for fn in folded.actions if not never(fn.body) and zero & _spends(fn.body)}
     whole = _possible(replace(folded, actions=tuple(fn for fn in folded.actions if fn.name not in beyond)))
-    assigned, free = _assigned(whole), _free(whole)
-    fixed = {key: literal for key, values in assigned.items() if key[0] not in free and (literal := _only(values))}
+    fixed = _constant_places(whole, config)
+    parameters = {name: fn.params for name, fn in whole.fns.items()}
+    unread: set[Place] = set()
     while True:
-        current = _possible(_folded(whole, Folding(config, fixed)))
-        assigned = _assigned(current)
-        unchanged = {
-            key: one for key, one in fixed.items() if all(alike(one, other) for other in assigned.get(key, ()))
-        }
-        if len(unchanged) == len(fixed):
+        current = _possible(_folded(whole, Folding(config, fixed, True, parameters, unread)))
+        more = _unread(current)
+        if not more:
             break
-        fixed = unchanged
-    fixed = {key: one for key, one in fixed.items() if key in assigned or not key[0].endswith("()")}
-    current = _possible(
-        _folded(whole, Folding(config, fixed, True, {name: fn.params for name, fn in whole.fns.items()}))
-    )
+        unread |= more
     named = {fn.name for fn in current.actions}
     left = tuple(fn.name for fn in model.actions if fn.name not in named)
     return Specialised(current, fixed, left, tuple(name for name in left if name in beyond))
@@ -74,15 +69,17 @@ def _possible(model: Model) -> Model:
 
 
 def _folded(model: Model, folding: Folding) -> Model:
-    """Return the model with every function folded, again until no other operator becomes a literal."""
+    """Return the model with every function folded, again until no other operator only returns a literal or argument."""
     while True:
-        before = len(folding.results)
+        before = len(folding.results), len(folding.passed)
         fns = {name: folding.function(fn) for name, fn in model.fns.items()}
         for name, fn in fns.items():
-            value = fn.body.value if isinstance(fn.body, Ret) else None
-            if fn.kind == "op" and value is not None and not isinstance(value, StateView) and is_literal(value):
+            value = fn.body.value if isinstance(fn.body, Ret) and fn.kind == "op" else None
+            if isinstance(value, expr.Variable):
+                folding.passed[name] = [param for param, _ in model.fns[name].params].index(value.name)
+            elif value is not None and not isinstance(value, StateView) and is_literal(value):
                 folding.results[name] = value
-        if len(folding.results) == before:
+        if (len(folding.results), len(folding.passed)) == before:
             break
 
     return model.with_functions(lambda fn: fns.get(fn.name) or folding.function(fn), fns)
@@ -134,6 +131,36 @@ def _adds(e: Expression, variable: str, name: str) -> bool:
 
 
 # ---------------------------------------------------------------------------- constant places
+
+
+def _constant_places(model: Model, config: ModelConfig) -> dict[Place, Expression]:
+    """Return the constant places with their values, without parameters of operators that are not called any more."""
+    free, fixed, refuted = _free(model), dict[Place, Expression](), set[Place]()
+    assigned = _assigned(model)
+    while True:
+        added = {
+            key: literal
+            for key, values in assigned.items()
+            if key not in fixed and key not in refuted and key[0] not in free and (literal := _only(values))
+        }
+        wrong = {key for key, one in fixed.items() if not all(alike(one, other) for other in assigned.get(key, ()))}
+        if not added and not wrong:
+            return {key: one for key, one in fixed.items() if key in assigned or not key[0].endswith("()")}
+        refuted |= wrong
+        fixed = {key: one for key, one in (fixed | added).items() if key not in wrong}
+        assigned = _assigned(_possible(_folded(model, Folding(config, fixed))))
+
+
+def _unread(model: Model) -> set[Place]:
+    """Return the parameters of operators that no expression reads."""
+    return {
+        (f"{fn.name}()", param)
+        for fn in model.fns.values()
+        if fn.kind == "op" and fn.params
+        for read in [{name for e in block_expressions(fn.body) for name in free_names(e)}]
+        for param, _ in fn.params
+        if param not in read
+    }
 
 
 def _assigned(model: Model) -> dict[Place, list[Expression]]:

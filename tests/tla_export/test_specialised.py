@@ -12,7 +12,9 @@ from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Constant, Expression
-from elrcheck.lang.types import BOOL, INT
+from elrcheck.lang.ir import Fn, Ret, block_expressions
+from elrcheck.lang.tree import free_names
+from elrcheck.lang.types import BOOL, INT, pair
 from elrcheck.tla_export.folded import Folding
 from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_literal
 from elrcheck.tla_export.module import write_spec
@@ -22,6 +24,7 @@ from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 A, B = expr.Variable(BOOL, "a"), expr.Variable(BOOL, "b")
 N = expr.Variable(INT, "n")
+BOTH = pair(INT, INT)
 
 
 class Small:
@@ -29,8 +32,6 @@ class Small:
 
 
 def folded(e: Expression) -> Expression:
-    from elrcheck.lang.ir import Fn, Ret
-
     fn = Fn("f", "op", "", "", "", lambda: None, "", 0, body=Ret(e))
     body = Folding(Small()).function(fn).body
     assert isinstance(body, Ret) and isinstance(body.value, expr.Expr)
@@ -91,6 +92,36 @@ def test_a_module_to_read_is_half_as_long_and_names_what_is_gone() -> None:
     assert [name for name in constants if name != "None" and name not in body] == []
     assert "\\* CleanStop\n" in reading.tla and "Reassign" in reading.tla.partition("EXTENDS")[0]
     assert not re.search(r"^(CleanStop|Reassign|Kill)\b", reading.tla, re.M) and "\nCrash(b, keep) ==" in reading.tla
+
+
+@pytest.mark.parametrize(("variant", "scope"), [("kip_full", "two-brokers"), ("code_4_3", "three-brokers")])
+def test_an_operator_reads_its_parameters_and_does_more_than_return_one(variant: str, scope: str) -> None:
+    selected = resolve(Selection(variant, scope))
+    model = specialised(selected.declared.checked(), selected.config).model
+    operators = [fn for fn in model.fns.values() if fn.kind == "op"]
+    assert len(operators) > 50
+    for fn in operators:
+        read = {name for e in block_expressions(fn.body) for name in free_names(e)}
+        assert {name for name, _ in fn.params} <= read, fn.name
+        assert not (isinstance(fn.body, Ret) and isinstance(fn.body.value, expr.Variable)), fn.name
+    passed: dict[tuple[str, str], list[Expression]] = {}
+    for node in model.nodes:
+        if isinstance(node, expr.Call):
+            for (name, _), value in zip(model.fns[node.function].params, node.args, strict=True):
+                passed.setdefault((node.function, name), []).append(value)
+    records = {place: values for place, values in passed.items() if isinstance(values[0], expr.RecordExpr)}
+    assert [
+        place for place, (one, *others) in records.items() if is_literal(one) and all(alike(one, e) for e in others)
+    ] == []
+
+
+def test_an_update_with_a_records_own_value_is_the_record() -> None:
+    record = expr.Variable(BOTH, "r")
+    own = expr.Field(INT, record, "0")
+    assert folded(expr.Update(BOTH, record, ("0",), (own,))) is record
+    other = folded(expr.Update(BOTH, record, ("0", "1"), (own, N)))
+    assert isinstance(other, expr.Update) and other.names == ("1",)
+    assert folded(expr.Update(BOTH, record, ("1",), (own,))) != record
 
 
 @pytest.mark.tlc
