@@ -30,7 +30,7 @@ def triggered_by_both_sides(axiom: Any) -> Any:
 
 def _applied_to(own: Sequence[Any], body: Any) -> Iterator[Any]:
     """Yield the applications whose arguments are exactly these variables, outside inner quantifiers."""
-    wanted = sorted(x.get_id() for x in own)
+    own_ids = sorted(x.get_id() for x in own)
     seen: set[int] = set()
     todo = [body]
     while todo:
@@ -38,7 +38,7 @@ def _applied_to(own: Sequence[Any], body: Any) -> Iterator[Any]:
         if term.get_id() in seen or z3.is_quantifier(term):
             continue
         seen.add(term.get_id())
-        if _is_application(term) and sorted(x.get_id() for x in term.children()) == wanted:
+        if _is_application(term) and sorted(x.get_id() for x in term.children()) == own_ids:
             yield term
         todo.extend(term.children())
 

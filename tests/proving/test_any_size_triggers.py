@@ -15,7 +15,7 @@ X, Y = z3.Consts("x y", NODE)
 GONE = z3.Const("gone", NODE)
 BEFORE, AFTER = (z3.Function(name, NODE, z3.BoolSort()) for name in ("before", "after"))
 SEEN = z3.Function("seen", NODE, NODE, z3.BoolSort())
-KNOWN = z3.Function("known", NODE, NODE, z3.BoolSort())
+LINKED = z3.Function("known", NODE, NODE, z3.BoolSort())
 
 
 def by_triggers(*formulas: Any) -> Any:
@@ -38,7 +38,7 @@ def triggers(axiom: Any) -> list[str]:
 
 
 def test_only_terms_of_all_variables_and_outside_inner_quantifiers_are_triggers() -> None:
-    body = z3.And(KNOWN(Y, X), BEFORE(X), SEEN(X, GONE), z3.Exists([GONE], SEEN(X, GONE)))
+    body = z3.And(LINKED(Y, X), BEFORE(X), SEEN(X, GONE), z3.Exists([GONE], SEEN(X, GONE)))
     left = z3.ForAll([X, Y], SEEN(X, Y) == body, patterns=[SEEN(X, Y)])
     both = triggered_by_both_sides(left)
     assert triggers(both) == ["known", "seen"]

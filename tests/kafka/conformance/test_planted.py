@@ -16,7 +16,7 @@ QUICK = ("clean_check=ALWAYS_UNCLEAN", "last_known_leader=NEVER", "min_isr_chang
 
 
 def first_difference(change: str) -> ConformReport:
-    request = ConformRequest(kafka=("1.0.0",), comparisons=12_000, workers=1, stop_at_first=True, seed=3)
+    request = ConformRequest(kafka=("1.0.0",), comparisons=16_000, workers=1, stop_at_first=True, seed=3)
     team = Team("code_4_1", config_of("code_4_1", change), ("1.0.0",))
     return run_conform(request, [team], open_faithful, Silent())
 
