@@ -79,6 +79,7 @@ RISK = RiskReport(
             "the model",
             "move to 4.3",
             "elrcheck check",
+            view=LOST,
         ),
     ),
     {"lost": RiskReach(0, 3, 14, 0), "unavailable": RiskReach(3, 3, 14, 0)},
