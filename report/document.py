@@ -145,7 +145,6 @@ class Sheet(Record, frozen=True):
     """False for a report that judges nothing, and has only a summary."""
     unread: tuple[str, ...] = ()
     """Parts of the input that were not read, ``file, line 3: reason`` if the place is known."""
-
     word: str = ""
     """The verdict as people read it, if that is another word than the report's own."""
 
@@ -165,6 +164,11 @@ class Document(Record, frozen=True):
     blocks: Sequence[Block]
     """The text, from top to bottom."""
     sheet: Sheet
+
+    @property
+    def word(self) -> str:
+        """Return the verdict as people read it, in lower case."""
+        return (self.sheet.word or self.verdict).replace("_", " ")
 
 
 def grouped(number: int) -> str:

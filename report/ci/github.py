@@ -1,6 +1,6 @@
 """Renders the judgements of a document as GitHub workflow commands, one annotation per failed case.
 
-GitHub shows the first ten annotations of a level and step. Failed cases of a suite that have one place are one
+GitHub shows the first ten annotations of a level and step. Many failed cases of a suite that have one place are one
 annotation, such as the findings of a release at the line of the topic that they apply to.
 Paths of the model are relative to the package. An annotation has a path only if the job's repository has that file;
 otherwise its message names the place. A property of a model in the repository is annotated there. Escaping follows
@@ -42,8 +42,7 @@ def to_github(document: Document, workspace: Path = Path()) -> str:
             text = f"{len(undecided)} undecided: {some_of(undecided, _MOST_NAMED)}"
             lines.append(f"::warning title=elrcheck {document.command}::{message(text)}")
     lines += [f"::warning title=elrcheck {document.command}::{message(note)}" for note in document.sheet.notes]
-    verdict = (document.sheet.word or document.verdict).replace("_", " ")
-    return "\n".join([*lines, f"{verdict.upper()}  {printable(document.sheet.summary)}"]) + "\n"
+    return "\n".join([*lines, f"{document.word.upper()}  {printable(document.sheet.summary)}"]) + "\n"
 
 
 def fault_command(fault: ElrError, workspace: Path) -> str:

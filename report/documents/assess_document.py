@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from elrcheck.report.document import (
     Block,
     Case,
-    CaseLevel,
     Gauge,
     Headline,
     Labelled,
@@ -316,6 +315,7 @@ def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
     """Yield a case for each topic of a group and each thing that its settings allow."""
     whose = list(itertools.zip_longest(group.topics, group.places, group.lines)) or [("", None, None)]
     for risk in group.by_design:
+        fails = report.fails_for(risk.severity, by_design=True)
         for topic, place, lines in whose:
             if place is not None and lines is not None and risk.setting in lines:
                 place = f"{place.rpartition(':')[0]}:{lines[risk.setting]}"
@@ -329,15 +329,17 @@ def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
                 f"{risk.happens}\ndo: {risk.remedy}\n",
                 place=place,
                 rule=risk.setting,
-                **_level(report.fails_for(risk.severity, by_design=True)),
+                level="error" if fails else "warning",
+                advisory=not fails,
                 help=risk.remedy,
             )
 
 
 def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
-    """Yield a case for each finding."""
+    """Yield a case for each finding; an error is what `--fail-on` fails for."""
     topics = f" ({some_of(group.topics, MOST_TOPICS)})" if group.topics else ""
     for finding in group.findings:
+        fails = report.fails_for(finding.severity)
         yield Case(
             finding.finding,
             finding.title,
@@ -347,18 +349,9 @@ def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
             f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
             place=next(iter(group.places), None),
             help=finding.remedy,
-            **_level(report.fails_for(finding.severity)),
+            level="error" if fails else "warning",
+            advisory=not fails,
         )
-
-
-class _Level(TypedDict):
-    level: CaseLevel
-    advisory: bool
-
-
-def _level(fails: bool) -> _Level:
-    """Return the level of a case: an error is what `--fail-on` fails for."""
-    return {"level": "error" if fails else "warning", "advisory": not fails}
 
 
 KINDS: ReportKinds = {AssessReport: ReportKind("assess", assess_blocks, assess_sheet)}

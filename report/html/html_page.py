@@ -30,10 +30,10 @@ MOST_CASES = 200
 def html_page(document: Document, parts: Iterable[PagePart], card: Card) -> HtmlPage:
     """Return the page of a document."""
     sheet, tone = document.sheet, TONES.get(int(document.exit_code), "undecided")
-    word, ordered = sheet.word or document.verdict, _worst_first(tuple(parts))
-    if tone == "passed" and STYLES.get(word, "").endswith(("red", "yellow")):
+    ordered = _worst_first(tuple(parts))
+    if tone == "passed" and STYLES.get(sheet.word or document.verdict, "").endswith(("red", "yellow")):
         tone = "undecided"  # such as a partition without a leader, for which risk does not exit with 1
-    return HtmlPage(document.command, word.replace("_", " "), tone, sheet.summary, sheet.remarks, ordered, card)
+    return HtmlPage(document.command, document.word, tone, sheet.summary, sheet.remarks, ordered, card)
 
 
 def case_parts(report: Report, document: Document) -> Iterable[PagePart]:
