@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
@@ -30,6 +31,7 @@ BOUNDS = frozenset(("broker_count", "spare_brokers", "log_slots", *(budget.name 
 """The sizes and budgets that bound a search; a change of one changes its counts."""
 MOST_SHOWN = 7
 """Brokers of a state whose actions a page can list in time."""
+ROUTES = "any_size_routes.json"
 VITAL = "W-11"
 """The witness of an acknowledged write: without one, no acknowledged write can be lost."""
 
@@ -77,6 +79,10 @@ class PartitionModel(DeclaredModel):
 
     def digest(self) -> str:
         return digests.rules()
+
+    def any_size_routes(self) -> Traversable | None:
+        file = files("elrcheck.catalogue") / ROUTES
+        return file if file.is_file() else None
 
     def suites(self) -> SuiteFiles:
         return SuiteFiles(packaged_files("suites"), files("elrcheck.catalogue") / SUITE_COUNTS)

@@ -133,6 +133,10 @@ class DeclaredModel(ABC):
         """Return the claim of a proof in the words of the model. any_order: constant lists may have any order."""
         return coverage
 
+    def any_size_routes(self) -> Traversable | None:
+        """Return the file that says how its default claim was proved for any size; None if it has none."""
+        return None
+
     def suites(self) -> SuiteFiles:
         """Return the suites of the model."""
         return SuiteFiles()

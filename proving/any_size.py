@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
 from elrcheck.proof.any_size.questions import GoalAnswer, Premises
+from elrcheck.proof.any_size.route import Routes
 from elrcheck.proof.any_size.step_tasks import Hints, StepTask, every_choice, questions, solved
-from elrcheck.proof.any_size.steps import ActionChoice, Unbounded
+from elrcheck.proof.any_size.steps import Unbounded
 from elrcheck.proving.any_size_certificate import FinishedAnySize, certify_any_size
 from elrcheck.proving.covered import NEVER
 from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
@@ -43,6 +44,8 @@ class GivenSizes:
     step_properties: Sequence[Fn]
     state_properties: Sequence[Fn]
     report: ProveReport
+    routes: Routes = field(default_factory=dict)
+    """How steps were proved before."""
 
 
 def any_size(
@@ -143,7 +146,7 @@ class AnySizeProof:
 
     def _consecution(self, workers: int) -> dict[int, Mapping[str, GoalAnswer] | None]:
         """Return number of a choice -> its answers by goal; None for one that is never enabled."""
-        tasks = [self._task(number, choice) for number, choice in enumerate(self.choices)]
+        tasks = [self.task(number) for number in range(len(self.choices))]
         answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         total, decided = len(tasks) * len(self.proof.goals), 0
         for one in solved(self.system, tasks, workers):
@@ -155,13 +158,15 @@ class AnySizeProof:
                 self.progress.tell(ObligationDone("consecution", decided, total, subject, verdict, answer.seconds))
         return answers
 
-    def _task(self, number: int, choice: ActionChoice) -> StepTask:
-        system, action = self.system, choice.action.name
+    def task(self, number: int) -> StepTask:
+        """Return the goals of a choice that are not refuted for the given sizes."""
+        system, action = self.system, self.choices[number].action.name
         bounded = {goal: self.cells_of_sizes.get((action, self.idents.get(goal, goal))) for goal in self.proof.goals}
         hints: Hints = {goal: cell.core for goal, cell in bounded.items() if cell is not None}
         goals = tuple(goal for goal, cell in bounded.items() if cell is None or cell.verdict != "refuted")
         origin = system.model.origin
-        return StepTask(system.config, self.proof.assumed, origin, number, goals, hints, self.timeout)
+        routes = self.proof.routes.get(self.choices[number].name, {})
+        return StepTask(system.config, self.proof.assumed, origin, number, goals, hints, self.timeout, routes)
 
     def _cells(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Iterator[CellReport]:
         """Yield a report for each action and goal, over all choices of the action."""
@@ -205,7 +210,7 @@ class AnySizeProof:
                 continue
             for number in numbers:
                 if answers[number] is None:
-                    yield Skipped("arguments", f"{action.name}({self.choices[number].text})", NEVER)
+                    yield Skipped("arguments", self.choices[number].name, NEVER)
 
     def _coverage(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Coverage:
         claim = self.bounded.coverage

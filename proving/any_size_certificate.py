@@ -53,7 +53,7 @@ def any_size_parts(text: AnySizeText, goals: Sequence[str]) -> Iterator[Certific
     for number, choice in enumerate(every_choice(system)):
         step = UnboundedStep(system, choice)
         if not step.possible:
-            excluded[f"{choice.action.name}({choice.text})"] = step
+            excluded[choice.name] = step
             continue
         file = step_file(files, choice.action.name)
         files += 1

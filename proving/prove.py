@@ -25,6 +25,7 @@ from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.any_size.route import Routes, routes_of
 from elrcheck.proof.consecution import Obligation, ProofTask, Work, discharge, goal_names, obligations
 from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import condition_of, lemmas_of
@@ -85,10 +86,10 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
     if request.any_size:
-        steps, states = proof.step_properties, proof.state_properties
-        sizes_chosen = GivenSizes(model, config, tuple(request.assumed), proof.goals, steps, states, report)
+        file = selected.declared.any_size_routes()
+        routes = {} if file is None else routes_of(file.read_text(encoding="utf-8"))
         written = None if request.certificate is None else (request.certificate, selected.declared.digest())
-        return any_size(sizes_chosen, request.timeout, workers, progress, written)
+        return any_size(proof.with_sizes(report, routes), request.timeout, workers, progress, written)
     if request.surviving:
         report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
@@ -196,6 +197,11 @@ class InductionProof:
             kept=None if self.cells is None else KeptOrigin.oldest(self.cells.used),
             possible=possible,
         )
+
+    def with_sizes(self, report: ProveReport, routes: Routes) -> GivenSizes:
+        """Return what a proof for any size begins with. report: of `run`."""
+        steps, states = self.step_properties, self.state_properties
+        return GivenSizes(self.model, self.config, self.assumed, self.goals, steps, states, report, routes)
 
     def surviving(self) -> Surviving:
         """Find the lemmas that every step preserves, and the properties that they prove; works without `run`."""

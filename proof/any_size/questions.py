@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
@@ -17,6 +17,7 @@ import z3
 from elrcheck.proof.any_size.cardinality import OF_TWO
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.goal_parts import Splitting
+from elrcheck.proof.any_size.route import PartRoute, Question, Route
 from elrcheck.proof.solver import ask, milliseconds
 
 
@@ -33,11 +34,15 @@ class Enough:
 
 @dataclass(frozen=True)
 class GoalAnswer:
-    """The answer about a goal. enough: None if it is not proved; seconds: processor time; reason: why not proved."""
+    """The answer about a goal. enough: None if it is not proved; seconds: processor time; reason: why not proved.
+
+    route: how it was proved.
+    """
 
     enough: Enough | None
     seconds: float
     reason: str | None = None
+    route: Route | None = None
 
     @property
     def proved(self) -> bool:
@@ -102,53 +107,60 @@ class Premises:
     names: Sequence[str]
     hints: Collection[str]
 
-    def prove(self, goal: Any, timeout: float) -> GoalAnswer:
-        """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part."""
-        clock, splitting, ways = ProcessorClock(), Splitting(), list(WAYS)
-        enough, reason = self._in_rounds(goal, ROUNDS[:1], timeout, ways)
-        if enough is None:
-            enough, reason = self._part_by_part(splitting, goal, timeout, ways)
-        return GoalAnswer(enough, clock.seconds(), reason)
+    def prove(self, goal: Any, timeout: float, route: Route | None = None) -> GoalAnswer:
+        """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part.
 
-    def _part_by_part(
-        self, splitting: Splitting, goal: Any, timeout: float, ways: list[WayToAsk]
-    ) -> tuple[Enough | None, str | None]:
-        """Prove each part of a goal; by cases if it is not proved as a whole."""
-        used = Enough()
-        for part in splitting.parts(goal):
-            enough, _ = self._in_rounds(part, ROUNDS[:2], timeout, ways)
-            for case in splitting.parts(part, cases=True) if enough is None else ():
-                enough, reason = self._in_rounds(case, ROUNDS, timeout, ways)
-                if enough is None:
-                    return None, reason
-                used |= enough
-            used |= enough or used
-        return used, None
-
-    def _in_rounds(
-        self, goal: Any, rounds: Iterable[float], timeout: float, ways: list[WayToAsk]
-    ) -> tuple[Enough | None, str | None]:
-        """Return (what proves the goal, None), or (None, why it is not proved).
-
-        ways: in the order to try them; the one that proves the goal moves to the front.
+        route: how it was proved before; if that does not prove it now, it is proved as without one.
         """
-        clock, reason = ProcessorClock(), None
-        for seed, seconds in enumerate(rounds):
-            for way in tuple(ways):
-                left = timeout - clock.seconds()
-                if left <= 0:
-                    return None, "time limit"
-                lemmas = [name for name in self.names if not way.hinted or name in self.hints]
-                reason = self._ask(goal, lemmas, way, clock.waiting(min(left, seconds)), seed)
-                if reason is None:
-                    ways.remove(way)
-                    ways.insert(0, way)
-                    return Enough(frozenset(lemmas), frozenset(way.sizes)), None
-        return None, reason
+        clock = ProcessorClock()
+        enough = None if route is None else replace(self, hints=route.hints)._along(route, goal, timeout)
+        if enough is not None:
+            return GoalAnswer(enough, clock.seconds(), route=route)
+        tries = Tries(self, timeout)
+        hints = tuple(name for name in self.names if name in self.hints)
+        enough, _ = tries.in_rounds(goal, ROUNDS[:1])
+        if enough is not None:
+            return GoalAnswer(enough, clock.seconds(), route=Route(hints, whole=tries.answered.pop()))
+        enough, parts, reason = tries.part_by_part(goal)
+        return GoalAnswer(enough, clock.seconds(), reason, None if enough is None else Route(hints, parts=parts))
 
-    def _ask(self, goal: Any, lemmas: Sequence[str], way: WayToAsk, seconds: float, seed: int) -> str | None:
+    def _along(self, route: Route, goal: Any, timeout: float) -> Enough | None:
+        """Return what proves a goal on a route; None if one of its questions is not answered."""
+        if route.whole is not None:
+            return self._answered([(goal, route.whole)], timeout)
+        splitting = Splitting()
+        questions: list[tuple[Any, Question]] = []
+        parts = splitting.parts(goal)
+        if len(parts) != len(route.parts):
+            return None
+        for part, by in zip(parts, route.parts, strict=True):
+            formulas = splitting.parts(part, cases=True) if by.cases else [part]
+            if len(formulas) != len(by.questions):
+                return None
+            questions += zip(formulas, by.questions, strict=True)
+        return self._answered(questions, timeout)
+
+    def _answered(self, questions: Iterable[tuple[Any, Question]], timeout: float) -> Enough | None:
+        used = Enough()
+        for formula, question in questions:
+            if question.way >= len(WAYS):
+                return None
+            way = WAYS[question.way]
+            if self.ask(formula, way, ProcessorClock().waiting(timeout), question.seed) is not None:
+                return None
+            used |= self.assumed(way)
+        return used
+
+    def assumed(self, way: WayToAsk) -> Enough:
+        """Return the lemmas and axioms that a way assumes."""
+        return Enough(frozenset(self._lemmas(way)), frozenset(way.sizes))
+
+    def _lemmas(self, way: WayToAsk) -> list[str]:
+        return [name for name in self.names if not way.hinted or name in self.hints]
+
+    def ask(self, goal: Any, way: WayToAsk, seconds: float, seed: int) -> str | None:
         """Return why a goal is not proved; None if it is proved."""
-        formulas = [*self.premises, *(self.lemma(name) for name in lemmas), z3.Not(goal)]
+        formulas = [*self.premises, *(self.lemma(name) for name in self._lemmas(way)), z3.Not(goal)]
         solver = z3.Solver()
         solver.set("smt.random_seed", seed)
         if way.matching:
@@ -161,3 +173,48 @@ class Premises:
         if answer == z3.unsat:
             return None
         return "a state in a weaker theory of sizes" if answer == z3.sat else str(solver.reason_unknown())
+
+
+class Tries:
+    """Tries to prove one goal in every way. answered: the questions that proved something, in order."""
+
+    def __init__(self, premises: Premises, timeout: float) -> None:
+        self.premises, self.timeout = premises, timeout
+        self.answered: list[Question] = []
+        self._splitting = Splitting()
+        self._ways = list(WAYS)
+
+    def part_by_part(self, goal: Any) -> tuple[Enough | None, tuple[PartRoute, ...], str | None]:
+        """Prove each part of a goal; by cases if it is not proved as a whole."""
+        used, routes = Enough(), []
+        for part in self._splitting.parts(goal):
+            before = len(self.answered)
+            enough, _ = self.in_rounds(part, ROUNDS[:2])
+            cases = self._splitting.parts(part, cases=True) if enough is None else []
+            for case in cases:
+                enough, reason = self.in_rounds(case, ROUNDS)
+                if enough is None:
+                    return None, (), reason
+                used |= enough
+            used |= enough or used
+            routes.append(PartRoute(tuple(self.answered[before:]), bool(cases)))
+        return used, tuple(routes), None
+
+    def in_rounds(self, goal: Any, rounds: Iterable[float]) -> tuple[Enough | None, str | None]:
+        """Return (what proves the goal, None), or (None, why it is not proved).
+
+        The way that proves the goal is tried first for the next one.
+        """
+        clock, reason = ProcessorClock(), None
+        for seed, seconds in enumerate(rounds):
+            for way in tuple(self._ways):
+                left = self.timeout - clock.seconds()
+                if left <= 0:
+                    return None, "time limit"
+                reason = self.premises.ask(goal, way, clock.waiting(min(left, seconds)), seed)
+                if reason is None:
+                    self._ways.remove(way)
+                    self._ways.insert(0, way)
+                    self.answered.append(Question(WAYS.index(way), seed))
+                    return self.premises.assumed(way), None
+        return None, reason

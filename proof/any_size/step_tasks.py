@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import structs
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.runner import each
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.any_size.questions import GoalAnswer, Premises
+from elrcheck.proof.any_size.route import Route
 from elrcheck.proof.any_size.steps import ActionChoice, Unbounded, UnboundedStep, choices
 
 Hints = Mapping[str, tuple[str, ...]]
@@ -20,7 +23,10 @@ Hints = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class StepTask:
-    """Goals of one step. number: of the choice in `every_choice`; origin: of the model (`Model.origin`)."""
+    """Goals of one step. number: of the choice in `every_choice`; origin: of the model (`Model.origin`).
+
+    routes: how goals were proved before.
+    """
 
     config: ModelConfig
     assumed: tuple[str, ...]
@@ -29,6 +35,7 @@ class StepTask:
     goals: tuple[str, ...]
     hints: Hints
     timeout: float
+    routes: Mapping[str, Route] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,22 +57,29 @@ def answers_of(system: Unbounded, task: StepTask) -> StepAnswers:
         return StepAnswers(task.number, None)
     answers: dict[str, GoalAnswer] = {}
     for name in task.goals:
-        answer = _answer(step, name, task)
-        if answer is not None and not answer.proved:
-            again = _answer(step.with_all_names, name, task)
-            answer = answer if again is None else replace(again, seconds=answer.seconds + again.seconds)
-        if answer is not None:
-            answers[name] = answer
+        route = task.routes.get(name)
+        readings = (True, False) if route is not None and route.named else (False, True)
+        spent = 0.0
+        for named in readings:
+            answer = _answer(step.with_all_names if named else step, name, task, route)
+            if answer is None:
+                break
+            route, spent = None, spent + answer.seconds
+            how = None if answer.route is None else structs.replace(answer.route, named=named)
+            answers[name] = replace(answer, seconds=spent, route=how)
+            if answer.proved:
+                break
     return StepAnswers(task.number, answers)
 
 
-def _answer(step: UnboundedStep, name: str, task: StepTask) -> GoalAnswer | None:
+def _answer(step: UnboundedStep, name: str, task: StepTask, route: Route | None) -> GoalAnswer | None:
     """Return the answer about a goal; None if the step changes nothing that the goal reads."""
     goal = step.goal(name)
     if goal is None:
         return None
     own = (name,) if name in step.system.lemmas else ()
-    return questions(step.system, step.premises, (*task.hints.get(name, ()), *own)).prove(goal, task.timeout)
+    premises = questions(step.system, step.premises, (*task.hints.get(name, ()), *own))
+    return premises.prove(goal, task.timeout, route)
 
 
 def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str]) -> Premises:

@@ -44,6 +44,10 @@ class ActionChoice:
     def text(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.arguments.items())
 
+    @property
+    def name(self) -> str:
+        return f"{self.action.name}({self.text})"
+
 
 def _text_of(ty: Ty, value: Any) -> str:
     return str(ty.members[value]) if ty.kind == "enum" else str(value)
@@ -165,7 +169,7 @@ class UnboundedStep:
             arguments[name] = free.value(ty, f"argument.{name}")
             within.append(structure.within(arguments[name], ty))
         outcome = system.evaluator.action(choice.action, system.now, arguments)
-        names = NextState(structure, f"after.{choice.action.name}({choice.text}).")
+        names = NextState(structure, f"after.{choice.name}.")
         self.after = {
             name: names.named(outcome.fields.get(name, system.now[name]), system.now[name], part, name)
             for name, part in system.ty.fields.items()

@@ -1,0 +1,70 @@
+"""Proves the default claim for any size, and stores how: `python docs/search_any_size.py [--timeout S] [STEP ..]`.
+
+Writes catalogue/any_size_routes.json after each step, such as `Fence()`: a run that was stopped resumes. A step whose
+routes are of other rules is proved again, along them. `elrcheck prove --any-size` begins with these routes; with a
+wrong one it takes longer, and proves the same. With names of steps, only these are proved, again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import from_text, to_data
+from elrcheck.base.runner.worker import useful_workers
+from elrcheck.catalogue.kafka_partition import ROUTES
+from elrcheck.declared.select import resolve
+from elrcheck.proof.any_size.route import Question, Route, RouteFile
+from elrcheck.proof.any_size.step_tasks import StepAnswers, solved
+from elrcheck.proving.any_size import SECONDS, AnySizeProof
+from elrcheck.proving.prove import DEFAULT_TIMEOUT, InductionProof
+
+FILE = Path(__file__).resolve().parents[1] / "catalogue" / ROUTES
+AT_ONCE = Question(0)
+"""The first question of all: a goal that it proves needs no route."""
+
+
+def main(names: list[str], timeout: float) -> None:
+    selected = resolve(Selection())
+    model = selected.declared.with_lemmas()
+    config = selected.declared.widened(selected.config, selected.overrides, ())
+    proof = InductionProof(model, config, model.always, DEFAULT_TIMEOUT, Silent(), (), True)
+    proof.keep(fresh=False)
+    report = proof.run(selected.variant, useful_workers(None, len(proof.transitions.instances)))
+    rules = selected.declared.digest()
+    before = from_text(FILE.read_bytes(), RouteFile) if FILE.exists() else RouteFile("", "", {})
+    whole = AnySizeProof(proof.with_sizes(report, before.steps), timeout, Silent())
+    steps = dict(before.steps)
+    numbers = [
+        number
+        for number, choice in enumerate(whole.choices)
+        if (choice.name in names if names else before.rules != rules or choice.name not in steps)
+    ]
+    tasks = [whole.task(number) for number in numbers]
+    for one in solved(whole.system, tasks, useful_workers(None, len(tasks))):
+        name = whole.choices[one.number].name
+        steps[name] = _routes(one)
+        answers = one.answers or {}
+        left = [goal for goal, answer in answers.items() if not answer.proved]
+        seconds = sum(answer.seconds for answer in answers.values())
+        print(f"{name}: {len(answers) - len(left)} of {len(answers)}, {seconds:.0f} s", *left, flush=True)
+        day = datetime.now(UTC).date().isoformat()
+        write_file(FILE, json.dumps(to_data(RouteFile(rules, day, dict(sorted(steps.items()))))) + "\n")
+
+
+def _routes(one: StepAnswers) -> dict[str, Route]:
+    routes = {goal: answer.route for goal, answer in (one.answers or {}).items() if answer.route is not None}
+    return {goal: route for goal, route in routes.items() if route.named or route.whole != AT_ONCE}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("steps", nargs="*", metavar="STEP")
+    parser.add_argument("--timeout", type=float, default=SECONDS, metavar="SECONDS")
+    chosen = parser.parse_args()
+    main(chosen.steps, chosen.timeout)
