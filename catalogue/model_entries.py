@@ -158,7 +158,8 @@ def _reproduced(ident: str) -> Iterator[str]:
     for recipe in packaged_recipes():
         for runs in runs_of(recipe) if recipe.finding == ident else ():
             control = f"; control: {runs.control}" + (f" ({recipe.control.title})" if recipe.control else "")
-            yield f"brokers, {runs.releases}: elrcheck reproduce {recipe.id}: {runs.run}{control}"
+            lost = " of the acknowledged records" if runs.run.startswith("lost") else ""
+            yield f"brokers, {runs.releases}: elrcheck reproduce {recipe.id}: {runs.run}{lost}{control}"
 
 
 def by_hand(steps: ByHand) -> list[str]:

@@ -135,7 +135,8 @@ def _run(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
     if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise UsageFault(CODE, f"{source} is not a Python file", help="its name ends in .py")
-    read_text(source, Codes(CODE), LIMIT)  # Python runs bytes that are not UTF-8, but nothing here can quote them
+    for text in sources_of(file):
+        read_text(text, Codes(CODE), LIMIT)  # Python runs bytes that are not UTF-8, but nothing here can quote them
     for before in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
         del sys.modules[before]
     linecache.checkcache()

@@ -39,6 +39,15 @@ def test_a_file_that_is_not_utf8_is_refused_with_its_line(invoke: Invoke, tmp_pa
     assert invoke("check", "--model", str(file))[0] == 0
 
 
+def test_so_is_another_file_of_the_folder(invoke: Invoke, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "__init__.py").write_bytes(TWO_PHASE.read_bytes())
+    (folder / "more.py").write_bytes(b"x = 1\n# caf\xe9\n")
+    code, _, err = invoke("check", "--model", str(folder))
+    assert code == 2 and "the file is not UTF-8 text" in err and "more.py:2" in err
+
+
 @pytest.mark.parametrize("name", ["mine.pyc", "mine.so", "mine.txt"])
 def test_a_file_without_python_source_is_refused(name: str, invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / name
