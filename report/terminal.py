@@ -23,7 +23,7 @@ _WORDS: Mapping[str, str] = {
     "bold red": "fail, violated, refuted, rejected, different, failed, never fired, missing, not_found, contradicted,"
     " unexpected, drift, brokers, lost, known_losses",
     "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps,"
-    " classes, unavailable, undecided",
+    " classes, unavailable, undecided, at_risk",
     "yellow": "skipped, absent, tolerated, model",
     "green": "expected, counted, undefined, equivalent, holds, reached, proved, confirmed, same, found, noticed,"
     " surveyed, ok, no_sign, updated, accepted, enabled, complete, no_loss",

@@ -47,13 +47,16 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         notes = (*notes, *_assumed(assumed, question, bool(audits)))
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes, assumed=assumed),)
     else:
-        described, unread = groups_in(question, topics)
+        described, unread = groups_in(question, topics, apart=False)
         notes = (*notes, *_unrecorded(request, topics), *_twice(topics))
         groups = tuple(_group(of_group(question, group), recorded, notes, group) for group in described)
     applying = frozenset(finding.finding for group in groups for finding in group.findings)
+    flags = tuple(flag for audit in audits for flag in audit.flags)
+    risky = any(group.findings or group.by_design for group in groups)
     return AssessReport(
+        verdict="violated" if flags else "at_risk" if risky else "not_known",
         groups=groups,
-        flags=tuple(flag for audit in audits for flag in audit.flags),
+        flags=flags,
         looked_at=tuple(name for audit in audits for name in _names(audit)),
         records=sum(audit.records for audit in audits),
         invisible=tuple(each for each in _invisible(audits) if each.finding in applying),

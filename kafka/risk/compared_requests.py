@@ -82,19 +82,19 @@ def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[Topi
     return groups_in(request, read_topics(files))
 
 
-def groups_in(request: RiskRequest, description: Described) -> tuple[list[TopicSettings], tuple[str, ...]]:
-    """Return the groups of topics of a description, those at risk first, and the lines not understood."""
-    groups, problems = settings_of(description, request.unclean_leader_election_enable)
+def groups_in(
+    request: RiskRequest, description: Described, apart: bool = True
+) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics of a description, those that lose most first, and the lines not understood.
+
+    apart: topics whose only partition is number 0 are groups of their own.
+    """
+    groups, problems = settings_of(description, request.unclean_leader_election_enable, apart)
     unread = (*description.unread, *problems)
     if not groups:
         help = "give each topic a replication factor" if "replication factor" in unread[0] else None
         raise UsageFault("risk-describe", f"no usable topic: {unread[0]}", help=help)
-    return sorted(groups, key=_at_risk), unread
-
-
-def _at_risk(group: TopicSettings) -> tuple[bool, int]:
-    """Return the sort key of groups: unclean elections first, then the fewest copies that count."""
-    return not group.unclean, min(group.min_insync_replicas, group.replication_factor)
+    return sorted(groups, key=lambda group: group.rank), unread
 
 
 def of_group(request: RiskRequest, group: TopicSettings) -> RiskRequest:

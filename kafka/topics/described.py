@@ -72,6 +72,17 @@ class TopicSettings:
     lines: tuple[Mapping[str, int], ...] = ()
     """The line of each setting, for each of them."""
 
+    @property
+    def rank(self) -> tuple[bool, bool, bool, bool, int]:
+        """What sorts the settings that lose most first.
+
+        Only one replica; unclean elections; an ISR of one that acknowledges; an outage by one stopped broker; then the
+        fewest copies that count.
+        """
+        least = min(self.min_insync_replicas, self.replication_factor)
+        every = least == self.replication_factor
+        return self.replication_factor > 1, not self.unclean, least > 1, not every, self.replication_factor + least
+
 
 class NotUnderstood(ValueError):
     """A part of a description is not understood; the message has the reason. line: its line, from 1."""
@@ -93,10 +104,13 @@ def all_of(descriptions: Iterable[Described]) -> Described:
     return Described(tuple(topics), cluster, tuple(unread))
 
 
-def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
+def settings_of(
+    described: Described, unclean: bool, apart: bool = True
+) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
     """Return topics grouped by equal settings, and those whose settings are not determined.
 
-    unclean: the value for topics whose description does not set it.
+    unclean: the value for topics whose description does not set it. apart: topics whose only partition is number 0 are
+    groups of their own.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
     places: dict[tuple[int, int, bool, bool], list[tuple[str, Mapping[str, int]]]] = {}
@@ -116,7 +130,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
                 continue
             parts = [str(partition) for partition, size in sorted(topic.factors.items()) if size == factor]
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
-            single = set(topic.factors) == {0} if topic.factors else topic.single
+            single = apart and (set(topic.factors) == {0} if topic.factors else topic.single)
             groups.setdefault((factor, min_isr, allowed, single), []).append(name)
             places.setdefault((factor, min_isr, allowed, single), []).append((topic.place, topic.lines))
     settings = tuple(

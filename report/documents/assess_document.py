@@ -1,11 +1,11 @@
-"""An assessment as text: the findings that apply to each group of settings, the worst first, then the audit.
+"""An assessment as text: what a log or a cluster shows, then what settings and release allow, the worst first.
 
 Kafka 4.1.2, replication factor 3, min.insync.replicas 1, acks=all, ELR on, unclean election off
 BY DESIGN    min.insync.replicas: The last replica in sync acknowledges records alone; they are lost with its log.
-  do         Use replication factor 3 and min.insync.replicas 2.
-LOST         F-20: The ELR keeps brokers that are no longer replicas
+  do         While every ISR is complete and no broker is about to stop, set min.insync.replicas to 2 ..
+CAN LOSE     F-20: The ELR keeps brokers that are no longer replicas
   happens    A reassignment is cancelled, or leaves fewer replicas than min.insync.replicas, while ..
-  seen       on brokers of this release: lost
+  seen       has lost records on brokers of this release
   do         Do not reassign a partition to fewer replicas than min.insync.replicas, ..
 """
 
@@ -31,24 +31,33 @@ from elrcheck.report.document import (
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
-from elrcheck.results.finding_table import Level
+from elrcheck.results.finding_table import NO_LEADER, Level
 from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
-from elrcheck.results.risk.risk_report import SettingRisk
+from elrcheck.results.risk.risk_report import FindingSeverity, SettingRisk
 
+CAN: dict[FindingSeverity, str] = {"loss": "CAN LOSE", "unavailable": "OUTAGE"}
+"""What a finding can do, which is not what a log shows."""
+DONE: dict[FindingSeverity, str] = {"loss": "has lost records", "unavailable": "has happened"}
 SEEN: dict[Level, str] = {
-    "brokers": "on brokers of this release",
-    "classes": "in the classes of this release, not on its brokers",
-    "model": "in the model of this release only",
+    "classes": "Kafka's own classes of this release do it; not shown on its brokers",
+    "model": "only the model of this release does it; not shown on Kafka",
 }
+PLAIN = ("lost", NO_LEADER)
+"""What brokers showed that the severity of a finding says already."""
+WORST_SETTINGS = ("replication.factor", "unclean.leader.election.enable", "min.insync.replicas")
+"""The settings whose values can lose records, those that lose most first."""
 NEAR: dict[NearMissKind, str] = {
     "leader-returned": "a leader away and back, as F-51 needs",
     "below-min-isr": "an ISR below min.insync.replicas",
     "eligible-gone": "a broker that is eligible, and gone",
 }
+BY_HAND = "by hand"
 AUDITED = "audit"
 """The name of the suite of flags."""
 MOST_TOPICS = 6
 """Topics, and kinds of settings, that the text names without -v."""
+MOST_LOGS = 2
+"""Logs that the verdict names."""
 MOST_NEAR = 3
 """Near misses of a kind that the text shows."""
 MOST_FLAGS = 5
@@ -87,7 +96,7 @@ class SettingRiskOfGroups(NamedTuple):
 
 
 def by_design_together(report: AssessReport) -> tuple[SettingRiskOfGroups, ...]:
-    """Return what settings allow by design, each once, losses first."""
+    """Return what settings allow by design, each once, the worst first."""
     groups: dict[SettingRisk, list[AssessedGroup]] = {}
     for group in report.groups:
         for risk in group.by_design:
@@ -98,50 +107,48 @@ def by_design_together(report: AssessReport) -> tuple[SettingRiskOfGroups, ...]:
             tuple(topic for group in groups[risk] for topic in group.topics),
             len(groups[risk]) == len(report.groups),
         )
-        for risk in sorted(groups, key=lambda risk: risk.severity != "loss")
+        for risk in sorted(groups, key=lambda risk: (risk.severity != "loss", WORST_SETTINGS.index(risk.setting)))
     )
 
 
 def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
-    """Yield settings, findings, and the audit. detail: below 0 only the verdict, above 0 every finding in full."""
+    """Yield settings, the audit, and findings. detail: below 0 in a line each, above 0 every finding in full."""
     yield from _settings(report, detail)
-    if detail >= 0:
-        yield from _by_design(report)
-        yield from _findings(report, detail)
-    if report.looked_at and detail >= 0:
-        yield Line()
-        yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
-        for flag in report.flags[:MOST_FLAGS]:
-            yield from wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
-            yield from wrapped("  now", flag.remedy)
-        if len(report.flags) > MOST_FLAGS:
-            yield from wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
-        yield from _near_misses(report, detail)
-        yield from _invisible(report)
+    if report.looked_at:
+        yield from _audited(report, detail)
+    yield from _by_design(report, detail)
+    yield from _findings(report, detail)
     if report.interrupted:
         yield Line("interrupted: this is a partial report, of what was read until then")
-    for line in report.unread:
-        yield Labelled("unread", line, indent=0)
     if detail >= 0:
         yield Line()
-        yield from wrapped(
-            "searched", "nothing: this is what is on record; `elrcheck risk` searches with these settings"
-        )
+        yield from wrapped("no search", "these findings are on record; `elrcheck risk` searches with these settings")
     yield Headline(report.verdict, f"{assessment_in_words(report)}, {report.seconds:.1f} s")
 
 
 def assessment_in_words(report: AssessReport) -> str:
-    """Return in a line what is known to happen."""
+    """Return in a line what the audit shows, then what settings and release allow."""
     findings = [one.finding for one in findings_together(report)]
     losses = [one for one in findings if one.severity == "loss"]
     on_brokers = sum(one.level == "brokers" for one in losses)
-    losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
-    outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
-    flags = f"; the audit has {several(len(report.flags), 'flag')}" if report.looked_at else ""
-    if report.invisible:
-        flags = f"{flags}, and cannot see {', '.join(each.finding for each in report.invisible)}"
-    in_release = f"{losing}; {outages}" if findings else "no finding is known with these settings"
-    return f"{_allowed(report)}{in_release}{flags}"
+    losing = (
+        f"{len(losses)} known findings can lose acknowledged records, and {on_brokers} of them have, on brokers of"
+        f" this release; {len(findings) - len(losses)} can leave a partition without a leader or stop a broker"
+    )
+    in_release = losing if findings else "no finding is known with these settings"
+    return "; ".join(filter(None, (_flagged(report), _allowed(report), in_release)))
+
+
+def _flagged(report: AssessReport) -> str:
+    """Return in words what the audit shows, and which losses it cannot show; empty without one."""
+    if not report.looked_at:
+        return ""
+    where = some_of(report.looked_at, MOST_LOGS)
+    if report.flags:
+        return f"{several(len(report.flags), 'flag')} in {where}"
+    unseen = ", ".join(each.finding for each in report.invisible)
+    whole = ", of which a part could not be read" if report.incomplete else ""
+    return f"no sign of a loss in {where}{whole}" + (f", which cannot show {unseen}" if unseen else "")
 
 
 def _allowed(report: AssessReport) -> str:
@@ -150,7 +157,7 @@ def _allowed(report: AssessReport) -> str:
     topics = sum(len(group.topics) for group in losing)
     whose = f" of {several(topics, 'topic', written=f'{topics:,}')}" if topics else ""
     settings = "assumed settings" if any(group.assumed for group in losing) else "settings"
-    return f"the {settings}{whose} allow a loss by design; " if losing else ""
+    return f"the {settings}{whose} allow a loss by design" if losing else ""
 
 
 def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
@@ -160,17 +167,23 @@ def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
     number = several(len(topics), "topic", written=f"{len(topics):,}")
     kinds = f": {number}, {len(apart)} kinds of settings" if len(apart) > 1 else ""
     yield Line(f"{common}{kinds}", style="bold")
+    for line in report.unread:
+        yield Labelled("unread", line, indent=0)
     if detail < 0:
         return
-    most = None if detail > 0 else MOST_TOPICS
-    if len(apart) == 1:
-        yield from wrapped("topics", some_of(topics, len(topics) if most is None else most))
+    if detail > 0:
+        for words, group in zip(apart, report.groups, strict=True):
+            if group.topics:
+                yield Line(f"{words if len(apart) > 1 else 'topics'}: {several(len(group.topics), 'topic')}")
+                yield from (Line(f"  {topic}") for topic in group.topics)
+    elif len(apart) == 1:
+        yield from wrapped("topics", some_of(topics, MOST_TOPICS))
     else:
-        for words, group in zip(apart[:most], report.groups, strict=False):
-            names = some_of(group.topics, most or len(group.topics))
+        for words, group in zip(apart[:MOST_TOPICS], report.groups, strict=False):
+            names = some_of(group.topics, MOST_TOPICS)
             yield from wrapped("", f"{words}: {several(len(group.topics), 'topic')}, {names}")
-        if most is not None and len(apart) > most:
-            yield Line(f"and {len(apart) - most} more kinds of settings, of less risk (-v lists them)")
+        if len(apart) > MOST_TOPICS:
+            yield Line(f"and {len(apart) - MOST_TOPICS} more kinds of settings, of less risk (-v lists them)")
     for note in notes_together(report):
         yield from wrapped("note", note)
     yield Line()
@@ -184,49 +197,69 @@ def notes_together(report: AssessReport) -> Iterator[str]:
         yield note if len(about) == len(report.groups) else f"{some_of(topics, MOST_TOPICS)}: {note}"
 
 
-def _by_design(report: AssessReport) -> Iterator[Block]:
+def _audited(report: AssessReport, detail: int) -> Iterator[Block]:
+    """Yield what the audit shows: flags, near misses, and what it cannot see."""
+    yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
+    for flag in report.flags[:MOST_FLAGS]:
+        yield from wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
+        if detail < 0:
+            continue
+        if flag.until is None:
+            yield from wrapped("  now", flag.remedy)
+        else:
+            yield from wrapped("  over", f"It ended at offset {flag.until}; look for what was lost until then.")
+    if len(report.flags) > MOST_FLAGS:
+        yield from wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
+    if detail >= 0:
+        yield from _near_misses(report, detail)
+        yield from _invisible(report)
+        yield Line()
+        yield Line("what this release and these settings can do, whatever the audit shows", style="bold")
+
+
+def _by_design(report: AssessReport, detail: int) -> Iterator[Block]:
     """Yield what the settings allow in every release."""
     for risk, topics, everywhere in by_design_together(report):
         whose = "" if everywhere else f"{len(topics):,}: {some_of(topics, MOST_TOPICS)}"
-        yield from designed(risk, whose)
+        yield from designed(risk, whose, in_full=detail >= 0)
 
 
 def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
-    """Yield losses in full, and every other finding in a line, but with -v."""
+    """Yield losses in full, and every other finding in a line, but with -v; with -q all in a line."""
     every, in_a_line = sum(len(group.topics) for group in report.groups), 0
     for finding, groups in (together := findings_together(report)):
-        label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
-        full = detail > 0 or finding.severity == "loss"
+        full = detail > 0 or (detail == 0 and finding.severity == "loss")
         in_a_line += not full
-        seen = "" if full or finding.level == "brokers" else f" ({_seen(finding)})"
-        yield from wrapped(label, f"{finding.finding}: {finding.title}{seen}")
-        if len(groups) < len(report.groups):
+        seen = "" if full or finding.level == "brokers" else f" ({seen_in_words(finding)})"
+        yield from wrapped(CAN[finding.severity], f"{finding.finding}: {finding.title}{seen}")
+        if detail >= 0 and len(groups) < len(report.groups):
             topics = [topic for group in groups for topic in group.topics]
             yield from wrapped("  topics", f"{len(topics):,} of {every:,}: {some_of(topics, MOST_TOPICS)}")
         if full:
             yield from wrapped("  happens", finding.happens)
-            yield from wrapped("  seen", finding.evidence if detail > 0 else _seen(finding))
+            yield from wrapped("  seen", finding.evidence if detail > 0 else seen_in_words(finding))
             yield from wrapped("  loses", finding.lost if finding.lost != "acknowledged records" else "")
             yield from wrapped("  do", finding.remedy)
-    if in_a_line:
-        first = next(one.finding.finding for one in reversed(together))
-        yield Line(f"-v, or `elrcheck show {first}`, says what has to happen and what to do")
+    if in_a_line and detail >= 0:
+        last = together[-1].finding.finding
+        yield Line(f"-v says what has to happen and what to do; for one of them, `elrcheck show`, as in `show {last}`")
 
 
-def _seen(finding: AssessedFinding) -> str:
+def seen_in_words(finding: AssessedFinding) -> str:
     """Return where a finding was shown, and what brokers showed."""
     if finding.level == "brokers":
-        paused = finding.forced and finding.on_brokers != "by hand"
-        return f"{SEEN['brokers']}: {finding.on_brokers}{', with a process paused' if paused else ''}"
-    other = f"; there: {finding.on_brokers}" if finding.on_brokers else ""
+        paused = finding.forced and finding.on_brokers != BY_HAND
+        how = ", with a process paused" if paused else ", in steps by hand" if finding.on_brokers == BY_HAND else ""
+        runs = "" if finding.on_brokers in (*PLAIN, BY_HAND) else f": {finding.on_brokers}"
+        return f"{DONE[finding.severity]} on brokers of this release{how}{runs}"
+    other = f", which showed: {finding.on_brokers}" if finding.on_brokers else ""
     return f"{SEEN[finding.level]}{other}"
 
 
 def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:
     if not any(near.times for near in report.near_misses):
         return
-    yield Line()
-    yield Line("near misses in the log, none of them wrong by itself", style="bold")
+    yield Line("near misses in the log: no rule is broken, but a loss may begin so", style="bold")
     for near in report.near_misses:
         if not near.times:
             continue
@@ -254,7 +287,6 @@ def _invisible(report: AssessReport) -> Iterator[Block]:
     if not report.invisible:
         return
     titles = titles_of(report)
-    yield Line()
     yield Line("cannot be seen here: losses of this release that leave no sign in what was audited", style="bold")
     for each in report.invisible:
         yield from wrapped(f"  {each.finding}", f"{titles[each.finding]}. {each.shows}")
@@ -299,7 +331,7 @@ def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
 
 
 def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
-    """Return the settings as labels; those that a description does not say apart are one group."""
+    """Return the settings as labels."""
     settings = group.settings
     return (
         ("kafka", settings.kafka),
@@ -307,7 +339,6 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
         ("min_insync_replicas", str(settings.min_insync_replicas)),
         ("elr", "on" if settings.elr else "off"),
         ("unclean_leader_election", "on" if settings.unclean_leader_election_enable else "off"),
-        ("partition_zero", "yes" if settings.first_partition else "no"),
     )
 
 

@@ -217,11 +217,11 @@ def _outside(part: RiskPart) -> Iterator[Block]:
         yield from wrapped("", f"{others}`{command}` says what to do")
 
 
-def designed(risk: SettingRisk, topics: str = "") -> Iterator[Block]:
+def designed(risk: SettingRisk, topics: str = "", in_full: bool = True) -> Iterator[Block]:
     """Yield what a setting allows in every release. topics: those that have it, if not all do."""
     yield from wrapped("BY DESIGN", f"{risk.setting}: {risk.happens}")
     yield from wrapped("  topics", topics)
-    yield from wrapped("  do", risk.remedy)
+    yield from wrapped("  do", risk.remedy if in_full else "")
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:

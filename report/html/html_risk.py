@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from elrcheck.report.document import Document
 from elrcheck.report.documents.assess_document import (
     AUDITED,
+    CAN,
     MOST_TOPICS,
     NEAR,
     FindingOfGroups,
@@ -65,7 +66,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
     findings = tuple(
         (
             one.finding.finding,
-            "lost" if one.finding.severity == "loss" else "unavailable",
+            CAN[one.finding.severity].lower(),
             one.finding.title,
             one.finding.happens,
             one.finding.evidence,

@@ -12,6 +12,7 @@ from elrcheck.results.finding_table import STRONGEST_FIRST, Level
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
+AssessVerdict: TypeAlias = Literal["violated", "at_risk", "not_known"]
 NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
 
@@ -91,6 +92,8 @@ class AssessedGroup(Record, frozen=True):
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     """The result of `elrcheck assess`, which searches nothing: it reports what is on record."""
 
+    verdict: AssessVerdict
+    """violated: the audit has a flag. at_risk: the release or the settings allow a loss or an outage."""
     groups: tuple[AssessedGroup, ...]
     flags: tuple[AuditFlag, ...]
     """Flags of the audit of the logs or of the cluster."""
@@ -109,15 +112,6 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     fail_on: FailOn
     seconds: float
     interrupted: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """Return the worst severity of all findings: lost, unavailable, or not_known."""
-        severities = {finding.severity for group in self.groups for finding in group.findings}
-        severities |= {risk.severity for group in self.groups for risk in group.by_design}
-        if "loss" in severities:
-            return "lost"
-        return "unavailable" if severities else "not_known"
 
     @property
     def exit_code(self) -> ExitCode:

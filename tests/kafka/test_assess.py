@@ -55,7 +55,7 @@ def test_what_applies_to_a_release(kafka: str, elr: bool | None, certain: set[st
     report = assess(kafka, elr=elr)
     applying = set(names(report))
     assert certain <= applying and not unknown & applying
-    assert report.verdict == "lost" and report.exit_code == 1 and not report.looked_at
+    assert report.verdict == "at_risk" and report.exit_code == 1 and not report.looked_at
 
 
 def test_losses_on_brokers_come_first_and_each_has_its_evidence() -> None:
@@ -82,9 +82,9 @@ def test_what_was_seen_on_brokers_is_what_was_lost_there(invoke: Invoke) -> None
     losses = [each.forced for each in group.findings if (each.severity, each.level) == ("loss", "brokers")]
     assert losses == sorted(losses) and len(set(losses)) == 2, "what needs no paused process comes first"
     out = " ".join(invoke("assess", "--kafka", "4.1", "--min-insync-replicas", "2")[1].split())
-    assert "11 of them on brokers of the release" in out and "not on its brokers; there: no leader" in out
+    assert "and 11 of them have, on brokers of this release" in out and "which showed: no leader" in out
     assert "scheduler has written the file" in out, "a loss is printed in full, whatever its level"
-    assert "__transaction_state" in out and "on brokers of this release: by hand loses" in out
+    assert "__transaction_state" in out and "has lost records on brokers of this release, in steps by hand loses" in out
 
 
 @pytest.mark.parametrize("finding", ["F-61", "F-56", "F-23"])
@@ -192,6 +192,27 @@ def test_junit_lists_as_failures_what_the_exit_code_is_for(
     assert "F-51 A leader that missed an epoch" in out
 
 
+def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> None:
+    sizes = ((3, 2, "false"), (2, 2, "false"), (3, 1, "false"), (2, 1, "false"), (3, 2, "true"), (1, 1, "false"))
+    topic = "Topic: {}\tPartitionCount: {}\tReplicationFactor: {}\tConfigs: min.insync.replicas={}"
+    unclean = ",unclean.leader.election.enable={}\n"
+    lines = [
+        (topic + unclean).format(f"{name}{n}", partitions, *one)
+        for name, partitions in (("t", 1), ("u", 2))
+        for n, one in enumerate(sizes)
+    ]
+    file = tmp_path / "topics.txt"
+    file.write_text("".join(lines))
+    report = assess("4.3", topics=(file,))
+    assert [group.topics for group in report.groups] == [(f"t{n}", f"u{n}") for n in (5, 4, 3, 2, 1, 0)]
+    _, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file))
+    settings = re.findall(r"BY DESIGN    ([\w.]+):", out)
+    assert settings[:2] == ["replication.factor", "unclean.leader.election.enable"] and len(settings) == 4
+    assert "partition 0" not in out
+    verbose = invoke("assess", "--kafka", "4.3", "--topics", str(file), "-v")[1].splitlines()
+    assert verbose.count("  t5") == 1, "with -v each topic has a line"
+
+
 def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> None:
     log = str(ROOT / "tests" / "data" / "metadata_log" / "lost-4.1.1")
     groups = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["groups"]
@@ -279,7 +300,7 @@ def test_of_many_topics_each_finding_is_printed_once(invoke: Invoke, tmp_path: P
     file.write_text("\n".join(lines))
     question = ("assess", "--kafka", "4.3", "--topics", str(file))
     _, out, _ = invoke(*question)
-    ids = [line.split()[1] for line in out.splitlines() if line.startswith(("LOST  ", "UNAVAILABLE"))]
+    ids = [re.findall(r"F-\d+:", line)[0] for line in out.splitlines() if line.startswith(("CAN LOSE  ", "OUTAGE  "))]
     assert len(ids) == len(set(ids)) > 10 and {"F-20:", "F-51:", "F-62:"} <= set(ids)
     assert out.startswith("Kafka 4.3.1, replication factor 3, acks=all, ELR on: 900 topics, 3 kinds of settings\n")
     assert "  topics     300 of 900: t0, t3, t6, t9, t12, t15 and 294 more" in out, "F-62 needs unclean elections"
@@ -302,6 +323,12 @@ def test_beside_a_log_it_says_what_an_audit_cannot_see(invoke: Invoke) -> None:
         report = json.loads(out)
         assert (ended, len(report["flags"])) == (code, flags) and len(report["looked_at"]) == 1
         assert {"F-51", "F-58", "F-63"} <= {each["finding"] for each in report["invisible"]}
+        _, text, _ = invoke("assess", "--kafka", "4.1", "--log", log)
+        assert text.index("audited") < text.index("CAN LOSE") and "LOST" not in text, "the news comes first"
+        word = "VIOLATED  2 flags in " if flags else "AT RISK  no sign of a loss in "
+        assert text.splitlines()[-1].startswith(word) and report["verdict"] == word.split("  ")[0].lower().replace(
+            " ", "_"
+        )
 
 
 @pytest.mark.parametrize(("level", "release"), [(25, "4.0.2"), (27, "4.1.2"), (30, "4.3.1"), (31, "4.3.1")])
