@@ -78,6 +78,7 @@ def assess(
     elr: bool | None = None,
     unclean_leader_election_enable: bool = False,
     topics: Iterable[Place] = (),
+    exclude: Words = (),
     logs: Iterable[Place] = (),
     bootstrap: str | None = None,
     client_config: Place | None = None,
@@ -94,6 +95,7 @@ def assess(
     unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
     topics: Definitions of topics: output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both;
         KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them.
+    exclude: Files of these folders that define no topic, such as `charts/*`, where * is any text.
     logs: Metadata log to audit: a folder, segment, snapshot, or dump.
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.

@@ -153,6 +153,10 @@ class AssessRequest:
     topics: Annotated[
         tuple[Path, ...], Option(f"Definitions of topics: {DEFINITIONS}", metavar="FILE", kind="path")
     ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Option("Files of these folders that define no topic, such as `charts/*`, where * is any text", metavar="GLOB"),
+    ] = ()
     logs: Annotated[
         tuple[Path | str, ...],
         Option(

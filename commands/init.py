@@ -44,7 +44,8 @@ baseline = "elrcheck-baseline.toml"
 ASSESS_SETTINGS = """\
 [assess]
 kafka = {kafka}  # the release of your brokers
-topics = {topics}
+topics = {topics}  # a folder with all below it, also a file that is added later
+# exclude = ["charts/*"]  # files in there that define no topic, such as templates of Helm
 fail-on = "settings"  # or loss, outage, flag, never; see `elrcheck assess --help`
 """
 MODEL_SETTINGS = """\
@@ -74,7 +75,13 @@ jobs:
       - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
         with:
           python-version: "3.11"
-      - run: pip install "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
+          cache: pip
+          cache-dependency-path: .github/workflows/elrcheck.yml
+      # elrcheck, then what it needs without Spark, every package by its hash.
+      - run: |
+          pip install --no-deps "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
+          FOLDER="$(python -c 'import elrcheck; print(*elrcheck.__path__)')"
+          pip install --require-hashes -r "$FOLDER/requirements-gate.txt"
       # Annotates the diff and writes a step summary; the last step uploads the files.
 {steps}
       - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
@@ -130,6 +137,12 @@ IGNORED = ".elrcheck/"
 """Where commands store runs and traces."""
 MOST_STATES = 1_000_000
 """The most states of an entry for a user's model; a larger one ends at the last level before that."""
+MOST_VARIANTS = 4
+"""The most variants that have an entry each; of a model with more, only the default one has."""
+SMALL_SCOPES = ("two-brokers", "three-brokers-tiny")
+"""Scopes of Kafka's partition, and of its copies, that are searched in a second."""
+DEFINITIONS = r"\.(tf|tf\.json|yaml|yml)"
+"""The ends of files that are read in a folder with definitions of topics, as a regular expression."""
 
 
 @dataclass(frozen=True)
@@ -151,18 +164,31 @@ class OwnModel:
             raise UsageFault("model-file", f"the model {file} is not in the folder {folder}", help=help)
         return cls(declared(file), file, file.resolve().relative_to(folder.resolve()), progress)
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return the variants with an entry."""
+        every = self.model.variant_names
+        return every if len(every) <= MOST_VARIANTS else (self.model.variant(DEFAULT_VARIANT).name,)
+
+    @property
+    def scope(self) -> str:
+        """Return the scope of the entries: a small one of a copy of Kafka's partition, else the default one."""
+        return next((name for name in SMALL_SCOPES if name in self.model.scope_names), None) or (
+            self.model.scope(DEFAULT_SCOPE).name
+        )
+
     def entries(self) -> tuple[BaselineEntry, ...]:
-        """Return an entry for each variant, in the default scope; its results are to be recorded."""
+        """Return an entry for each of `variants`; its results are to be recorded."""
         from elrcheck.checking.baseline.baseline import NAME, BaselineEntry
 
-        scope = self.model.scope(DEFAULT_SCOPE).name
+        scope = self.scope
         return tuple(
             BaselineEntry(
                 variant if NAME.fullmatch(variant) else f"variant-{number}",
                 Selection(variant, scope, model=self.place),
                 max_depth=self.depth(Selection(variant, scope, model=self.file)),
             )
-            for number, variant in enumerate(self.model.variant_names, start=1)
+            for number, variant in enumerate(self.variants, start=1)
         )
 
     def depth(self, selection: Selection) -> int | None:
@@ -178,7 +204,7 @@ class OwnModel:
         return None if search.complete else max(1, search.diameter - 2)
 
     def settings(self) -> str:
-        """Return the settings file; its commented lines use names and a value of this model."""
+        """Return the settings file; its commented lines have the defaults of this model."""
         from elrcheck.base.typed.record_text import text_value
         from elrcheck.declared.effective import effective
 
@@ -186,14 +212,14 @@ class OwnModel:
         example = f"{settings[0].name}={settings[0].value}" if settings else ""
         return MODEL_SETTINGS.format(
             model=text_value(self.place.as_posix()),
-            variant=text_value(self.model.variant_names[-1]),
-            scope=text_value(self.model.scope_names[-1]),
+            variant=text_value(self.model.variant(DEFAULT_VARIANT).name),
+            scope=text_value(self.model.scope(DEFAULT_SCOPE).name),
             setting=text_value(example),
         )
 
     def pattern(self) -> str:
         """Return a regular expression of the files of the model, after those of others, in a text of YAML."""
-        return pattern_of(self.place, self.file.is_dir())
+        return pattern_of(self.place, "" if self.file.is_dir() else None)
 
 
 @dataclass(frozen=True)
@@ -224,15 +250,20 @@ class OwnTopics:
 
     def pattern(self) -> str:
         """Return a regular expression of their files, after those of others, in a text of YAML."""
-        return "".join(pattern_of(place, (self.folder / place).is_dir()) for place in self.places)
+        return "".join(
+            pattern_of(place, DEFINITIONS if (self.folder / place).is_dir() else None) for place in self.places
+        )
 
 
-def pattern_of(place: Path, is_folder: bool) -> str:
-    """Return a regular expression of a file, or of all files of a folder, after others in a text of YAML."""
-    if place == Path():
-        return "|.*"
+def pattern_of(place: Path, end: str | None) -> str:
+    """Return a regular expression of a file, or of files of a folder, after others in a text of YAML.
+
+    end: that of the names of files below the folder; None: the place is a file.
+    """
     text = re.escape(place.as_posix()).replace("'", "''")
-    return f"|{text}/.*" if is_folder else f"|{text}"
+    if end is None:
+        return f"|{text}"
+    return f"|.*{end}" if place == Path() else f"|{text}/.*{end}"
 
 
 @dataclass(frozen=True)
@@ -256,8 +287,7 @@ class GuardedByCi:
 
         if self.own is not None:
             return self.own.entries()
-        scopes = ("two-brokers", "three-brokers-tiny")
-        return tuple(BaselineEntry(scope, Selection(self.variant, scope)) for scope in scopes)
+        return tuple(BaselineEntry(scope, Selection(self.variant, scope)) for scope in SMALL_SCOPES)
 
 
 def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:

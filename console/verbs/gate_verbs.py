@@ -76,9 +76,9 @@ def init(
     """Write settings, a CI workflow and a pre-commit hook.
 
     Writes elrcheck.toml, .github/workflows/elrcheck.yml and .pre-commit-config.yaml, all with comments, and a
-    line in .gitignore for the folder of runs. Keeps existing files unless --force is given. Topics that the folder
-    defines are assessed. With --model there is also elrcheck-baseline.toml, with the results of each variant of the
-    model; without a model and topics it has a release of Kafka.
+    line in .gitignore for the folder of runs. Keeps existing files unless --force is given. If the folder defines
+    topics, they and those added later are assessed. With --model there is also elrcheck-baseline.toml, with results
+    of the model; without a model and topics it has a release of Kafka.
     """
     from elrcheck.base.origin import checked, installed_from
     from elrcheck.commands.init import (
@@ -114,7 +114,8 @@ def init(
         shell.note(f"not read: {message}")
     if skipped:
         more = f"{len(skipped) - MOST_SKIPPED} more cannot be read; " if len(skipped) > MOST_SKIPPED else ""
-        shell.note(f"{more}--topics FILE names the definitions to assess")
+        what = f"`exclude` in {SETTINGS_PATH} leaves files out" if places else "--topics FILE names definitions"
+        shell.note(f"{more}{what}")
     options = {
         "--directory": directory if directory != Path() else None,
         "--kafka": kafka,
@@ -131,24 +132,22 @@ def init(
         shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
         return ExitCode.HOLDS
     _record(shell, baseline, model)
+    if own is not None and len(own.model.variant_names) > len(own.variants):
+        add = f"elrcheck gate --model {model} --add NAME --variant VARIANT --scope {own.scope}"
+        shell.note(f"the baseline is of {', '.join(own.variants)}; `{add}` adds another variant or scope")
     shell.note("next: commit these files; `elrcheck gate` compares with them")
     return ExitCode.HOLDS
 
 
 def _topics_in(folder: Path) -> tuple[tuple[Path, ...], list[str]]:
-    """Return the folder that the files with topics share, or the only file if it is in none.
+    """Return the folder if a topic is defined in it, so that a new file counts wherever it is; else nothing.
 
-    In a folder, CI assesses files that are added to it. Also return messages about what could not be read.
+    Also return messages about what could not be read.
     """
-    import os.path
-
     from elrcheck.kafka.topics.topic_files import topic_files
 
     files, skipped = topic_files(folder)
-    if not files:
-        return (), skipped
-    shared = Path(os.path.commonpath([file.parent for file in files]))
-    return (files[0] if len(files) == 1 and shared == folder else shared,), skipped
+    return (folder,) if files else (), skipped
 
 
 def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, options: Sequence[str]) -> None:
@@ -158,10 +157,10 @@ def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, optio
     from elrcheck.commands.init import models_in
 
     if guarded.topics is not None:
-        places = ", ".join(map(str, guarded.topics.places))
+        places = ", ".join("this folder" if place == Path() else str(place) for place in guarded.topics.places)
         shell.note(
-            f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}"
-            + "; --kafka names another" * ("--kafka" not in options)
+            f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}, also those of files added later"
+            + "; --kafka names another release" * ("--kafka" not in options)
         )
     elif guarded.own is None:
         shell.note(f"the baseline is of {guarded.variant}, a release of Kafka, and changes only with elrcheck")

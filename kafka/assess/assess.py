@@ -112,7 +112,7 @@ def _topics(
             help = "topics may come from [assess] in elrcheck.toml; --config FILE names other settings"
             option = f"--{options[0].replace('.', '-')}"
             raise UsageFault("usage-option", f"{option} is of one topic, and --topics defines them", help=help)
-        return read_topics(request.topics)
+        return read_topics(request.topics, request.exclude)
     if options:
         return Described((), {}, ())
     states: list[tuple[ClusterState, frozenset[str] | None]]

@@ -10,6 +10,7 @@ import codecs
 import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
@@ -27,13 +28,14 @@ MARKS = tuple(
 """Words of a file about topics; files of a folder without any of them are skipped."""
 
 
-def read_topics(paths: Sequence[Path]) -> Described:
+def read_topics(paths: Sequence[Path], exclude: Sequence[str] = ()) -> Described:
     """Read the topics in files and folders; raise UsageFault for one that cannot be read, or defines no topic.
 
-    A file in a folder that cannot be read is named in `unread`.
+    A file in a folder that cannot be read is named in `unread`. exclude: globs of files in folders to leave out.
     """
     skipped: list[str] = []
-    descriptions = [_placed(file, _described(file, data), len(paths) > 1) for file, data in _files(paths, skipped)]
+    files = _files(paths, skipped, exclude)
+    descriptions = [_placed(file, _described(file, data), len(paths) > 1) for file, data in files]
     described = all_of([*descriptions, Described((), {}, tuple(skipped))])
     if not described.topics:
         first = f": {described.unread[0]}" if described.unread else ""
@@ -49,25 +51,30 @@ def read_topics(paths: Sequence[Path]) -> Described:
 def topic_files(folder: Path) -> tuple[list[Path], list[str]]:
     """Return the files of a folder about topics and their brokers, empty if no topic can be read, and messages.
 
-    Each message is about a file that may define topics and cannot be read, or, if no topic can, about one of them.
+    Each message is about a file that may define topics, or a part of it, that cannot be read.
     """
     skipped: list[str] = []
     files = list(_files([folder], skipped)) if folder.is_dir() else []
     described = [_placed(file, _described(file, data), True) for file, data in files]
-    if any(each.topics for each in described):
-        return [file for file, _ in files], skipped
-    return [], [*skipped, *(line for each in described for line in each.unread)]
+    messages = [*skipped, *(line for each in described for line in each.unread)]
+    return [file for file, _ in files] if any(each.topics for each in described) else [], messages
 
 
-def _files(paths: Sequence[Path], skipped: list[str]) -> Iterator[tuple[Path, bytes]]:
-    """Yield the files and their bytes; add to `skipped` why a file in a folder cannot be read."""
+def _files(paths: Sequence[Path], skipped: list[str], exclude: Sequence[str] = ()) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files and their bytes; add to `skipped` why a file in a folder cannot be read.
+
+    exclude: globs of files in folders to leave out, by their path as given or from the folder; `*` matches `/`.
+    """
     for path in paths:
         if not path.is_dir():
             yield path, _bytes(path)
             continue
         for file in sorted(path.rglob("*")):
-            hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-            if file.name.endswith((*ENDINGS, JSON)) and file.is_file() and not hidden:
+            inside = file.relative_to(path)
+            left_out = any(part.startswith(".") for part in inside.parts) or any(
+                fnmatchcase(name.as_posix(), glob) for name in (file, inside) for glob in exclude
+            )
+            if file.name.endswith((*ENDINGS, JSON)) and file.is_file() and not left_out:
                 try:
                     data = _bytes(file) if _is_marked(file) else None
                 except UsageFault as fault:

@@ -102,8 +102,11 @@ def test_the_workflow_installs_what_is_named(invoke: Invoke, tmp_path: Path, url
     assert code == 0 and "say in" not in err
     value, step = install_step(tmp_path)
     assert value == url
-    printed = shell(replaced(step, "pip install", "echo"), tmp_path, ELRCHECK=value)
-    assert printed.stdout == f"elrcheck @ {url}\n"
+    assert step.count("pip install") == 2
+    printed = shell(step.replace("pip install", "echo"), tmp_path, ELRCHECK=value)
+    package, needed = printed.stdout.splitlines()
+    assert package == f"--no-deps elrcheck @ {url}"
+    assert needed == f"--require-hashes -r {ROOT}/requirements-gate.txt" and Path(needed.split()[-1]).is_file()
 
 
 def test_a_workflow_that_does_not_know_stops(tmp_path: Path) -> None:
@@ -201,8 +204,24 @@ def test_each_variant_of_a_model_has_an_entry(invoke: Invoke, tmp_path: Path) ->
     (tmp_path / "elrcheck.toml").write_text(re.sub(r"^# (?=[a-z-]+ = )", "", text, flags=re.M))
     settings = load_settings(None, tmp_path, cli)
     check = settings.defaults["check"]
-    assert (check["model"], check["scope"], check["overrides"]) == ("models/lock.py", "five", ["processes=2"])
-    assert settings.defaults["gate"]["models"] == ["models/lock.py"] and check["variant"] == "atomic"
+    assert (check["model"], check["scope"], check["overrides"]) == ("models/lock.py", "default", ["processes=2"])
+    assert settings.defaults["gate"]["models"] == ["models/lock.py"] and check["variant"] == "lock"
+
+
+def test_a_model_of_many_variants_has_one_entry(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So has a copy of Kafka's partition, in a small scope; what it says adds another entry."""
+    monkeypatch.setattr("elrcheck.commands.init.MOST_VARIANTS", 1)
+    monkeypatch.setattr("elrcheck.commands.init.SMALL_SCOPES", ("five",))
+    assert invoke("new", "lock")[0] == 0
+    code, out, err = invoke("init", "--model", "lock.py")
+    assert code == 0 and "recorded lock: violated," in out and "atomic" not in out
+    (add,) = re.findall(r"the baseline is of lock; `elrcheck (gate .*)` adds another", err)
+    assert "--scope five" in add
+    again = replaced(replaced(add, "VARIANT", "atomic"), "NAME", "second")
+    assert invoke(*again.split())[0] == 0
+    assert (tmp_path / "elrcheck-baseline.toml").read_text().count('scope = "five"') == 2
 
 
 def test_a_large_model_is_searched_to_a_depth(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,14 +277,14 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     (tmp_path / "lock.py").write_text("MODEL = ProtocolModel(1)\n")
     code, out, err = invoke("init", "--kafka", "4.1")
     assert code == 0 and "elrcheck-baseline.toml" not in out and not (tmp_path / "elrcheck-baseline.toml").exists()
-    assert "the topics in infra/kafka are assessed for Kafka 4.1" in err
+    assert "the topics in this folder are assessed for Kafka 4.1, also those of files added later" in err
     assert "`elrcheck init --force --model lock.py --kafka 4.1` guards it" in err
     document = yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text())
     (step,) = steps(document, "topics")
     assert "pip install" in (tmp_path / WORKFLOW_PATH).read_text()
     (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
-    named = ("infra/kafka/a.tf", "elrcheck.toml", "infra/other/a.tf")
-    assert [bool(re.search(hook["files"], name)) for name in named] == [True, True, False]
+    named = ("infra/kafka/a.tf", "elrcheck.toml", "infra/other/a.yml", "a.tf.json", "lock.py", "notes.txt")
+    assert [bool(re.search(hook["files"], name)) for name in named] == [True, True, True, True, False, False]
     assert invoke(*step["run"].split()[1:])[0] == 0 and invoke(*hook["entry"].split()[1:])[0] == 0
     (topics / "b.tf").write_text(text.format("b", 1, ""))
     code, out, _ = invoke(*step["run"].split()[1:])
@@ -274,18 +293,50 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     assert all(list(tmp_path.glob(name)) for name in uploaded)
 
 
-def test_a_folder_of_one_file_is_assessed_as_it_grows(invoke: Invoke, tmp_path: Path) -> None:
-    (tmp_path / "topics").mkdir()
+@pytest.mark.parametrize("folder", [".", "topics"])
+@pytest.mark.parametrize("later", ["bad.tf", "other/bad.tf"])
+def test_a_topic_that_is_added_later_is_assessed(invoke: Invoke, tmp_path: Path, folder: str, later: str) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / later).parent.mkdir(exist_ok=True)
     text = 'resource "kafka_topic" "{0}" {{\n  name = "{0}"\n  replication_factor = {1}\n{2}}}\n'
     config = '  config = {\n    "min.insync.replicas" = "2"\n  }\n'
-    (tmp_path / "topics" / "orders.tf").write_text(text.format("orders", 3, config))
-    code, _, err = invoke("init", "--kafka", "4.1")
+    (tmp_path / folder / "orders.tf").write_text(text.format("orders", 3, config))
+    assert invoke("init", "--kafka", "4.1")[0] == 0
+    (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
+    assert re.search(hook["files"], later)
+    assert invoke("assess")[0] == 0
+    (tmp_path / later).write_text(text.format("bad", 3, ""))
+    assert invoke("assess")[0] == 1
+
+
+def test_a_named_folder_of_topics_is_all_that_is_assessed(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "topics").mkdir()
+    (tmp_path / "topics" / "a.tf").write_text(
+        'resource "kafka_topic" "a" {\n  name = "a"\n  replication_factor = 3\n}\n'
+    )
+    code, _, err = invoke("init", "--kafka", "4.1", "--topics", "topics")
     assert code == 0 and "the topics in topics are assessed" in err
     (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
-    assert re.search(hook["files"], "topics/bad.tf") and not re.search(hook["files"], "other/bad.tf")
+    named = ("topics/new/b.yaml", "other/b.yaml", "topics/readme.md")
+    assert [bool(re.search(hook["files"], name)) for name in named] == [True, False, False]
+
+
+def test_a_template_is_excluded(invoke: Invoke, tmp_path: Path) -> None:
+    """The commented lines of [assess] are settings, and the one about templates leaves them out."""
+    config = '  config = {\n    "min.insync.replicas" = "2"\n  }\n'
+    (tmp_path / "a.tf").write_text(
+        f'resource "kafka_topic" "a" {{\n  name = "a"\n  replication_factor = 3\n{config}}}\n'
+    )
+    (tmp_path / "charts" / "kafka").mkdir(parents=True)
+    template = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: {{ .Values.name }}\n"
+    (tmp_path / "charts" / "kafka" / "topic.yaml").write_text(template)
+    code, _, err = invoke("init", "--kafka", "4.1")
+    assert code == 0 and "`exclude` in elrcheck.toml leaves files out" in err
+    assert invoke("assess")[0] == 3
+    settings = tmp_path / "elrcheck.toml"
+    settings.write_text(replaced(settings.read_text(), "# exclude", "exclude"))
     assert invoke("assess")[0] == 0
-    (tmp_path / "topics" / "bad.tf").write_text(text.format("bad", 3, ""))
-    assert invoke("assess")[0] == 1
+    assert invoke("assess", "--exclude", "*/topic.yaml")[0] == 0 and invoke("assess", "--exclude", "chart")[0] == 3
 
 
 def test_topics_that_cannot_be_read_are_named(invoke: Invoke, tmp_path: Path) -> None:
