@@ -24,6 +24,7 @@ MODEL = ProtocolModel(
         variant.name: {**variant.knobs, "directory_index_goes_stale": DIRECTORIES in variant.knobs}
         for variant in VARIANTS
     },
+    aliases={alias: variant.name for variant in VARIANTS for alias in variant.aliases},
     scopes={
         "two-topics": {"topics": 2, "partitions": 1},
         "three": {"broker_count": 3, "fences": 2},

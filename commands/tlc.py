@@ -14,7 +14,7 @@ from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.plain import Label
-from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
+from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict, TraceJudged
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.module import module_name, write_spec
@@ -49,24 +49,28 @@ def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
 
 def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     """Check the witnesses in turn, up to the first that TLC does not confirm, and report the last one."""
-    seconds, lines = 0.0, []
+    seconds, judgements = 0.0, []
     for number, path in enumerate(paths, start=1):
         loaded = load_trace(path, request.selection)
-        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.behaviour.origin.property}")
+        name = loaded.behaviour.origin.property
+        progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {name}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds
-        lines.append(f"{path.name}: {judged.detail}")
-        if judged.verdict != "confirmed":
+        verdict = VERDICTS[judged.verdict]
+        judgements.append(TraceJudged(path.name, name or "", witness, verdict, judged.detail, judged.run.exit_code))
+        if verdict != "confirmed":
             break
     return TlcReport(
-        verdict=VERDICTS[judged.verdict],
+        verdict=verdict,
         module=witness,
         jar=str(tools.jar),
         version=judged.run.output.version,
         command=_command(tools, f"{witness}.tla"),
         tlc_exit_code=judged.run.exit_code,
         seconds=round(seconds, 3),
-        output_tail=(*lines, *judged.run.output_tail.splitlines()),
+        output_tail=tuple(judged.run.output_tail.splitlines()),
+        traces=tuple(judgements),
+        stored=len(paths),
     )
 
 

@@ -235,7 +235,9 @@ class ModelInFile(DeclaredModel):
 
     def variant(self, name: str) -> NamedSettings:
         unnamed = name == DEFAULT_VARIANT and name not in self._variants
-        return self._named("variant", self.file.stem if unnamed else name, self._variants)
+        own = self.declared.aliases.get(name, name)
+        settings = self._named("variant", self.file.stem if unnamed else own, self._variants)
+        return settings if own == name else NamedSettings(name, settings.values)
 
     def scope(self, name: str) -> NamedSettings:
         if name.endswith(".toml"):

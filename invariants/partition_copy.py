@@ -91,6 +91,7 @@ def _declaration() -> str:
             "    Config,",
             f"    modules=({', '.join(f'*{name}' for name in groups)}),",
             "    variants={variant.name: variant.knobs for variant in VARIANTS},",
+            "    aliases={alias: variant.name for variant in VARIANTS for alias in variant.aliases},",
             '    scopes=Path(__file__).parent / "scopes",',
             '    suites=Path(__file__).parent / "suites",',
             "    induction=INDUCTION,",

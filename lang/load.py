@@ -315,7 +315,8 @@ class ProtocolModel:
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
     the one that defines the state. variants, scopes: named settings; a scope overrides a variant. Scopes may also be a
-    folder of TOML files. induction: see `Induction`. suites: a folder of suite files.
+    folder of TOML files. induction: see `Induction`. suites: a folder of suite files. aliases: other names of variants,
+    each with the variant.
     """
 
     state: type
@@ -325,6 +326,7 @@ class ProtocolModel:
     scopes: Mapping[str, Settings] | Path = field(default_factory=dict)
     induction: Induction = field(default_factory=Induction)
     suites: Path | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for role in ("state", "config"):
@@ -352,6 +354,11 @@ class ProtocolModel:
                     if type(value) is not type(defaults[key]):
                         kind = type(defaults[key]).__name__
                         raise ModelError(f"{what} `{name}`: `{key}` is of the type {kind}, not {value!r}")
+
+        for alias, variant in self.aliases.items():
+            if alias in self.variants or variant not in self.variants:
+                message = f"aliases: `{alias}` cannot be another name of the variant `{variant}`"
+                raise ModelError(message, help="{'other name': 'variant'}, each name once")
 
     def load(self) -> Model:
         """Compile the model; raise ModelError with the place of a mistake."""

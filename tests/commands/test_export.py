@@ -21,6 +21,8 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.report.formats import blocks
+from elrcheck.report.terminal import plain_text
 from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.tla_export.module import module_name
@@ -184,10 +186,14 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
     report = run_tlc(TlcRequest(run=folder), Silent())
     assert (report.verdict, report.exit_code) == ("confirmed", ExitCode.HOLDS), report.output_tail
     assert report.tlc_exit_code == 12
-    for ident, line in zip(IDENTS, report.output_tail, strict=False):
-        assert line.startswith(f"{ident}.trace.json: ")
-        assert "is violated after" in line
-    assert "IneligibleReplicaAnswered_Never is violated" in report.output_tail[2]
+    assert [one.file for one in report.traces] == [f"{ident}.trace.json" for ident in IDENTS]
+    assert report.stored == len(IDENTS)
+    for one in report.traces:
+        assert (one.verdict, one.exit_code) == ("confirmed", 12)
+        assert "is violated after" in one.detail
+    assert "IneligibleReplicaAnswered_Never is violated" in report.traces[2].detail
+    shown = plain_text(blocks(report))
+    assert all(f"{one.property} " in shown for one in report.traces)
 
 
 @pytest.mark.slow
@@ -199,7 +205,8 @@ def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour
     assert (report.verdict, report.exit_code) == ("rejected", ExitCode.FINDING), report.output_tail
     assert report.tlc_exit_code == 11
     steps = len(traces["P-14"].labels)
-    assert report.output_tail[0] == f"wrong.json: step {steps - 1} of {steps} is not allowed"
+    (one,) = report.traces
+    assert (one.file, one.detail) == ("wrong.json", f"step {steps - 1} of {steps} is not allowed")
 
 
 @pytest.mark.slow

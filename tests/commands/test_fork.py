@@ -56,6 +56,9 @@ def test_it_has_the_lemmas_variants_scopes_and_defaults_of_kafkas_partition(copy
     assert liveness and [fn.ident for fn in mine.declared.whole().leads_to] == liveness
     assert (mine.variant, mine.scope) == (kafka.variant, kafka.scope) == ("kip_full", "three-brokers")
     assert vars(mine.config) == {name: getattr(mine.config, name) for name in vars(kafka.config)}
+    alias = resolve(Selection("code_4_1", model=copy))
+    assert alias.variant == "code_4_1" and alias.config.reelection.name == "KEPT"
+    assert "code_4_1" not in alias.declared.variant_names
 
 
 @pytest.mark.slow
