@@ -16,28 +16,54 @@ BANNER = """\
 
 
 class PythonConsole(code.InteractiveConsole):
-    """Reads Python from the terminal or a pipe; prints faults of elrcheck without a stack trace."""
+    """Reads Python from the terminal; prints faults of elrcheck without a stack trace. failed: the last code raised."""
+
+    failed = False
+
+    def showsyntaxerror(self, *args: Any, **named: Any) -> None:
+        self.failed = True
+        super().showsyntaxerror(*args, **named)
 
     def showtraceback(self) -> None:
+        self.failed = True
         fault = sys.exc_info()[1]
         if isinstance(fault, ElrError):
             self.write(f"{fault.render()}\n")
         else:
             super().showtraceback()
 
+    def run_file(self, text: str) -> None:
+        """Run a whole program, up to the first fault."""
+        try:
+            program = compile(text, self.filename, "exec")
+        except (SyntaxError, ValueError, OverflowError):
+            self.showsyntaxerror(self.filename)
+        else:
+            self.runcode(program)
 
-def run_console(walk: ModelWalk) -> None:
-    """Read and run Python until the end of its input, with `walk` and `elrcheck` defined."""
-    names: dict[str, Any] = {"elrcheck": elrcheck, "walk": walk}
-    typed = sys.stdin.isatty()
-    if typed:
-        _complete(names)
-    prompts = {name: getattr(sys, name, None) for name in ("ps1", "ps2")}
-    sys.ps1, sys.ps2 = (">>> ", "... ") if typed else ("", "")
+
+def run_console(walk: ModelWalk) -> bool:
+    """Run Python with `walk` and `elrcheck` defined: line by line as it is typed, or a whole program from a pipe.
+
+    Return whether a program from a pipe ran to its end, or to exit().
+    """
+    console = PythonConsole({"elrcheck": elrcheck, "walk": walk}, "<repl>")
     try:
-        PythonConsole(names, "<repl>").interact(BANNER if typed else "", exitmsg="")
+        if sys.stdin.isatty():
+            _interact(console)
+        else:
+            console.run_file(sys.stdin.read())
     except SystemExit:
         pass  # exit() ends the console, not its caller
+    return not (console.failed and not sys.stdin.isatty())
+
+
+def _interact(console: PythonConsole) -> None:
+    _complete(console.locals)
+    prompts = {name: getattr(sys, name, None) for name in ("ps1", "ps2")}
+    sys.ps1, sys.ps2 = ">>> ", "... "
+    try:
+        console.interact(BANNER, exitmsg="")
     finally:
         for name, prompt in prompts.items():
             if prompt is None:
@@ -46,7 +72,7 @@ def run_console(walk: ModelWalk) -> None:
                 setattr(sys, name, prompt)
 
 
-def _complete(names: dict[str, Any]) -> None:
+def _complete(names: Any) -> None:
     """Complete names with the Tab key, if Python has readline."""
     try:
         import readline

@@ -52,10 +52,9 @@ def repl(shell: Shell, *, selection: Selection) -> ExitCode:
     """Open Python with a walk through the model.
 
     `walk` begins in the initial state; `walk.step("Fence(1)")` returns a longer one, and refuses an action that is not
-    enabled, naming its guard. Code piped to stdin runs like a file.
+    enabled, naming its guard. A program piped to stdin runs like a file; if it ends with a fault, the exit code is 2.
     """
     from elrcheck.api.model_walk import walk_from
     from elrcheck.console.python_console import run_console
 
-    run_console(walk_from(selection, 0))
-    return ExitCode.HOLDS
+    return ExitCode.HOLDS if run_console(walk_from(selection, 0)) else ExitCode.DID_NOT_RUN

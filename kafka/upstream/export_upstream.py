@@ -38,9 +38,9 @@ def export_upstream(request: UpstreamRequest, progress: Progress) -> UpstreamRep
     before = {path: source_of(path, version, environ) for path in main}
     tests = {test.file: source_of(test.file, version, environ, "test-sources") for test in issue.tests}
     added = _added(issue.tests, tests)
-    recipes = [recipe.id for recipe in packaged_recipes() if recipe.finding == finding.id]
+    recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]
     files = {
-        ISSUE: issue_text(finding, issue, recipes[:1], version),
+        ISSUE: issue_text(finding, issue, recipes, version),
         CHANGE: git_diff({**before, **tests}, {**main, **added}),
     }
     folder = request.out / finding.id

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from elrcheck.catalogue.evidence.evidence_text import LEVEL, evidence_of, runs_of
 from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.kafka.upstream.issue_file import UpstreamIssue
 
 
-def issue_text(finding: Finding, issue: UpstreamIssue, recipes: Sequence[str], kafka: str) -> str:
-    """Return the issue as Markdown. recipes: names for `elrcheck reproduce`; kafka: the release of the change."""
+def issue_text(finding: Finding, issue: UpstreamIssue, recipes: Sequence[Recipe], kafka: str) -> str:
+    """Return the issue as Markdown. recipes: of the finding; kafka: the release of the change."""
     return "\n".join(_lines(finding, issue, recipes, kafka)).rstrip() + "\n"
 
 
-def _lines(finding: Finding, issue: UpstreamIssue, recipes: Sequence[str], kafka: str) -> Iterator[str]:
+def _lines(finding: Finding, issue: UpstreamIssue, recipes: Sequence[Recipe], kafka: str) -> Iterator[str]:
     yield f"# {issue.summary}"
     yield ""
-    yield f"**Affects:** {finding.versions}. **Lost:** {finding.lost}. **Known issues:** {finding.issue}."
+    yield f"**Seen on:** {finding.versions}. **Lost:** {finding.lost}. **Known issues:** {finding.issue}."
     for title, text in (
         ("What happens", issue.actual),
         ("What is expected", issue.expected),
@@ -36,11 +38,14 @@ def _lines(finding: Finding, issue: UpstreamIssue, recipes: Sequence[str], kafka
             *steps.shell.strip().splitlines(),
             "```",
         )
+    yield from ("", "## Evidence", "")
+    for part in evidence_of(finding):
+        if part.where != LEVEL["model"]:
+            yield f"* {part.head}: {part.text}"
     for recipe in recipes:
-        yield from (
-            "",
-            f"`elrcheck reproduce {recipe} --kafka {kafka}` follows such steps on brokers, beside a control.",
-        )
+        for runs in runs_of(recipe):
+            command = f"steps of `elrcheck reproduce {recipe.id}`"
+            yield f"* brokers, {runs.releases}, {command}: {runs.run}; control: {runs.control}"
     yield from ("", "## Change", "")
     if finding.patch is not None:
         yield finding.patch.text.strip()

@@ -80,7 +80,8 @@ def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, d
         yield from violation_blocks(violation, report, detail)
     for violation in violations[whole:]:
         place = stored_at(report.run_dir, violation.trace)
-        yield Headline("fail", _headline(violation, report) + (f"  {place}" if place else ""))
+        cause = f"  {' or '.join(each.finding for each in violation.instance_of)}" if violation.instance_of else ""
+        yield Headline("fail", _headline(violation, report) + cause + (f"  {place}" if place else ""))
     if 0 < whole < len(violations):
         yield Line(f"      -v prints all {len(violations)}, and `elrcheck trace show PATH` one of them")
         yield Line()

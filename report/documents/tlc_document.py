@@ -19,7 +19,7 @@ def tlc_blocks(report: TlcReport, detail: int = 0) -> Iterator[Block]:
         )
     if report.stored > 1:
         rows = [(one.property, one.file, one.verdict.replace("_", " "), one.detail) for one in report.traces]
-        yield Table(("property", "trace", "TLC", "why"), rows)
+        yield Table(("property", "trace", "verdict", "why"), rows)
         if len(report.traces) < report.stored:
             yield Line(f"{report.stored - len(report.traces)} more were not checked")
     if detail > 0 or report.verdict == "failed":

@@ -192,8 +192,8 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
         assert (one.verdict, one.exit_code) == ("confirmed", 12)
         assert "is violated after" in one.detail
     assert "IneligibleReplicaAnswered_Never is violated" in report.traces[2].detail
-    shown = plain_text(blocks(report))
-    assert all(f"{one.property} " in shown for one in report.traces)
+    printed = plain_text(blocks(report))
+    assert all(f"{one.property} " in printed for one in report.traces)
 
 
 @pytest.mark.slow

@@ -39,8 +39,18 @@ def test_a_model_of_the_user(piped: Callable[..., tuple[int, str, str]]) -> None
     assert (code, out) == (0, "Abort()\n1\n2\n")
 
 
-def test_a_refused_step_has_its_guard_and_no_stack_trace(piped: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = piped('walk.step("Unfence(0)")\nprint(1 / 0)\nprint("on")\n', "--scope", "two-brokers")
-    assert (code, out) == (0, "on\n")
-    assert "is not enabled there" in err and "model_walk.py" not in err
-    assert "ZeroDivisionError" in err and not hasattr(sys, "ps1")
+def test_a_refused_step_ends_the_program_with_its_guard_and_no_stack_trace(
+    piped: Callable[..., tuple[int, str, str]],
+) -> None:
+    code, out, err = piped('print("on")\nwalk.step("Unfence(0)")\nprint("off")\n', "--scope", "two-brokers")
+    assert (code, out) == (2, "on\n")
+    assert "is not enabled there" in err and "model_walk.py" not in err and not hasattr(sys, "ps1")
+
+
+def test_a_program_without_blank_lines_runs_as_a_file_does(piped: Callable[..., tuple[int, str, str]]) -> None:
+    text = "try:\n    1 / 0\nexcept ZeroDivisionError:\n    print(1)\nprint(2)\n"
+    assert piped(text, "--scope", "two-brokers") == (0, "1\n2\n", "")
+    code, out, err = piped("print(1)\n1 / 0\n", "--scope", "two-brokers")
+    assert (code, out) == (2, "1\n") and "ZeroDivisionError" in err
+    code, out, err = piped("print(1)\nif\n", "--scope", "two-brokers")
+    assert (code, out) == (2, "") and "line 2" in err and "SyntaxError" in err
