@@ -33,9 +33,13 @@ class AuditFlag(Record, frozen=True):
     partition: int
     message: str
     remedy: str
-    """What to do now."""
+    """What to do now; what to look at afterwards if it has ended."""
     until: int | None = None
-    """Offset at which the condition ended; null if it still holds, and for an event."""
+    """Offset at which the condition ended, or every replica was in the ISR again after an event; null if it still
+    matters at the end of the log."""
+    until_time: str | None = None
+    event: bool = False
+    """It happened at this record, rather than held from it on."""
 
 
 class AuditDamage(Record, frozen=True):

@@ -1,4 +1,7 @@
-"""The flags of one log; a flag is open while its partition still breaks the rule."""
+"""The flags of one log.
+
+A flag is open while its partition still breaks the rule or, after an event, lacks a replica in the ISR.
+"""
 
 from __future__ import annotations
 
@@ -43,35 +46,45 @@ class FlagList:
     log: MetadataLog
     repairs: Repairs
     raised: list[tuple[PartitionKey, AuditFlag]] = field(default_factory=list)
-    open: dict[PartitionKey, dict[str, int]] = field(default_factory=dict)
-    """The rules that a partition breaks now, each with the number of its flag."""
+    open: dict[PartitionKey, list[int]] = field(default_factory=dict)
+    """The numbers of the flags of a partition that are open."""
 
     def add(self, place: RecordPlace, key: PartitionKey, topic: str, sign: Sign) -> None:
         """Raise a flag, unless it is harmless."""
         if not self.repairs.harmless(sign[0]):
+            if RULES[sign[0]].afterwards:
+                self.open.setdefault(key, []).append(len(self.raised))
             self.raised.append((key, flag_of(sign, place, self.log.name, topic, key.partition)))
 
     def update(
-        self, key: PartitionKey, topic: str, signs: Iterable[Sign], place: RecordPlace | None, offset: int
+        self,
+        key: PartitionKey,
+        topic: str,
+        signs: Iterable[Sign],
+        place: RecordPlace | None,
+        end: tuple[int, int],
+        recovered: bool,
     ) -> None:
-        """Raise flags for rules that a partition newly breaks, and close those of rules that hold again.
+        """Raise flags for rules that a partition newly breaks, and close those that are over.
 
-        place: of the record that changed it; None if nothing new can be wrong. offset: at which conditions end.
+        place: of the record that changed it; None if nothing new can be wrong. end: the offset and the time at which
+        conditions end. recovered: every replica is in the ISR, or the partition is deleted.
         """
         messages = {rule: message for rule, message in signs if not self.repairs.harmless(rule)}
-        before, now = self.open.pop(key, {}), dict[str, int]()
-        for rule, number in before.items():
-            if rule not in messages:
-                flagged, flag = self.raised[number]
-                self.raised[number] = flagged, replace(flag, until=offset)
-        for rule, message in messages.items():
-            if rule in before:
-                now[rule] = before[rule]
-            elif place is not None:
-                now[rule] = len(self.raised)
-                self.add(place, key, topic, (rule, message))
-        if now:
-            self.open[key] = now
+        for number in self.open.pop(key, ()):
+            flagged, flag = self.raised[number]
+            is_over = recovered and flag.offset != end[0] if flag.event else flag.rule not in messages
+            if not is_over:
+                self.open.setdefault(key, []).append(number)
+                messages.pop(flag.rule, None)
+            else:
+                offset, time = end
+                advice = RULES[flag.rule].afterwards
+                over = replace(flag, until=offset, until_time=time_of(time), remedy=advice)
+                self.raised[number] = flagged, over
+        if place is not None:
+            for sign in messages.items():
+                self.add(place, key, topic, sign)
 
 
 def flag_of(sign: Sign, place: RecordPlace, log: str, topic: str, partition: int) -> AuditFlag:
@@ -91,6 +104,7 @@ def flag_of(sign: Sign, place: RecordPlace, log: str, topic: str, partition: int
         partition=partition,
         message=message,
         remedy=rule.remedy,
+        event=rule.event,
     )
 
 

@@ -17,11 +17,12 @@ from elrcheck.kafka.audit.flag_list import FlagList, RecordPlace
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.record_check import RecordCheck
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, PartitionKey
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, PartitionKey
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import CutOff, Damage
+from elrcheck.kafka.partition_questions import NO_LEADER
 
 ABOUT_PARTITIONS = frozenset(
     {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
@@ -151,18 +152,28 @@ class LogAudit:
         """
         state, flags = self.history.state, self.flags
         doubtful = [key for key in keys if key in flags.open or not self.known_changes.is_sound(state, key)]
-        for applied, key, sign in self._signs.of_batch(state):
-            flags.add(RecordPlace.of(applied), key, state.name_of(key), sign)
         for key in sorted(doubtful):
             place = self._changed.get(key)
             signs: Iterable[Sign] = ()
             if key in state.partitions:
                 signs = state_signs(state, key, self._signs.ghosts(key), self._check.knobs)
-            flags.update(key, state.name_of(key), signs, place, offset if place is None else place.offset)
+            end = (offset, self._last.time if self._last else 0) if place is None else (place.offset, place.time)
+            flags.update(key, state.name_of(key), signs, place, end, _is_complete(state, key))
+        for applied, key, sign in self._signs.of_batch(state):
+            flags.add(RecordPlace.of(applied), key, state.name_of(key), sign)
         self._changed.clear()
         self._touched.clear()
         self.known_changes.end_batch()
         self._check.settled(state)
+
+
+def _is_complete(state: ClusterState, key: PartitionKey) -> bool:
+    """Return whether nothing is left of an earlier event: every replica is in the ISR, or the partition is deleted."""
+    stored = state.partitions.get(key)
+    if stored is None:
+        return True
+    p = stored.shape.lists
+    return p.leader != NO_LEADER and frozenset(p.isr) >= frozenset(p.replicas)
 
 
 def findings_of(log: MetadataLog, items: Iterable[Item], repairs: Repairs = NONE) -> LogFindings:

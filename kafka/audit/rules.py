@@ -18,7 +18,9 @@ from elrcheck.results.audit_report import InvisibleFinding, Severity
 class Rule:
     """A rule. hazard: an id of docs/findings.md, None without one.
 
-    harmless_if_repaired: a build with the patch of that finding leaves the same sign, without consequences.
+    harmless_if_repaired: a build with the patch of that finding leaves the same sign, without consequences. event: it
+    recognises an event, whose consequences end once every replica is in the ISR. afterwards: what to do once it has
+    ended, empty if the log cannot show that it has.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Rule:
     remedy: str
     hazard: str | None = None
     harmless_if_repaired: bool = False
+    event: bool = False
+    afterwards: str = ""
 
 
 KEEP_THE_LEADER = (
@@ -152,37 +156,51 @@ NO_UNCLEAN = (
     " unclean.leader.election.enable=false for the topic."
 )
 
+COMPARE_RECORDS = (
+    "Records that were acknowledged before this ended may be lost: compare what consumers read with what was"
+    " acknowledged. Soon after a loss, kafka-consumer-groups.sh --describe shows a negative LAG, and consumers reset"
+    " their positions."
+)
+NONE_WAS_ELECTED = (
+    "If the partition also has the flag ghost-elected, records are lost; if not, no former replica has led, and"
+    " nothing is left to do."
+)
+LED_AGAIN = (
+    "If the partition had no leader meanwhile, producers could not write: look for the records that they dropped. If a"
+    " last known leader or an unclean election ended that, records that only other replicas had are lost."
+)
+
 _RULES = (
-    Rule("P-10", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-11", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-12", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-17", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-18", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-19", "high", LOOK_AT_THE_CONTROLLER),
-    Rule("P-20", "high", GIVE_IT_A_LEADER),
-    Rule("registered-in-isr", "high", NOT_FENCED, "F-2"),
-    Rule("inactive-leader", "high", DEAD_LEADER, "F-1"),
-    Rule("elr-outside-replicas", "critical", KEEP_THE_LEADER, "F-20"),
-    Rule("ghost-elected", "critical", LEFT_BY_A_GHOST, "F-20"),
-    Rule("elr-blocks-election", "high", GIVE_IT_A_LEADER, "F-20"),
-    Rule("elr-unregistered", "high", UNREGISTERED, "F-21"),
-    Rule("elr-wiped-by-directories", "high", FORGOTTEN, "F-23"),
-    Rule("elr-wiped-by-configuration", "high", FORGOTTEN, "F-25"),
-    Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26", True),
-    Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28", True),
-    Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56", True),
-    Rule("registered-without-directory", "critical", NO_DIRECTORY, "F-52"),
-    Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53", True),
-    Rule("raised-while-fencing", "medium", RAISED_AND_FENCED, "F-24", True),
-    Rule("deleted-after-clearing", "high", NO_INDEX, "F-64", True),
-    Rule("completed-with-few", "high", FEW_COPIES, "F-60"),
-    Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
-    Rule("no-candidate", "high", GIVE_IT_A_LEADER),
-    Rule("last-known-only", "medium", WAIT_FOR_IT, "F-57", True),
-    Rule("switched-off-without-leader", "high", NO_CANDIDATE, "F-57", True),
-    Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62", True),
-    Rule("stored-none", "medium", NO_BROKER, "F-59"),
-    Rule("unexplained-record", "low", UNEXPLAINED),
+    Rule("P-10", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-11", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-12", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-17", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-18", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-19", "high", LOOK_AT_THE_CONTROLLER, afterwards=LOOK_AT_THE_CONTROLLER),
+    Rule("P-20", "high", GIVE_IT_A_LEADER, afterwards=LED_AGAIN),
+    Rule("registered-in-isr", "high", NOT_FENCED, "F-2", event=True, afterwards=COMPARE_RECORDS),
+    Rule("inactive-leader", "high", DEAD_LEADER, "F-1", afterwards=LED_AGAIN),
+    Rule("elr-outside-replicas", "critical", KEEP_THE_LEADER, "F-20", afterwards=NONE_WAS_ELECTED),
+    Rule("ghost-elected", "critical", LEFT_BY_A_GHOST, "F-20", event=True, afterwards=COMPARE_RECORDS),
+    Rule("elr-blocks-election", "high", GIVE_IT_A_LEADER, "F-20", afterwards=LED_AGAIN),
+    Rule("elr-unregistered", "high", UNREGISTERED, "F-21", afterwards=LED_AGAIN),
+    Rule("elr-wiped-by-directories", "high", FORGOTTEN, "F-23", event=True, afterwards=LED_AGAIN),
+    Rule("elr-wiped-by-configuration", "high", FORGOTTEN, "F-25", event=True, afterwards=LED_AGAIN),
+    Rule("leaderless-with-isr", "high", GIVE_IT_A_LEADER, "F-26", True, afterwards=LED_AGAIN),
+    Rule("elr-while-off", "critical", BEFORE_THE_FEATURE, "F-28", True, afterwards=COMPARE_RECORDS),
+    Rule("elr-from-before", "critical", BEFORE_THE_FEATURE, "F-56", True, event=True, afterwards=COMPARE_RECORDS),
+    Rule("registered-without-directory", "critical", NO_DIRECTORY, "F-52", event=True, afterwards=COMPARE_RECORDS),
+    Rule("raised-while-shrinking", "high", RAISED_TOO_LATE, "F-53", True, event=True, afterwards=COMPARE_RECORDS),
+    Rule("raised-while-fencing", "medium", RAISED_AND_FENCED, "F-24", True, event=True, afterwards=COMPARE_RECORDS),
+    Rule("deleted-after-clearing", "high", NO_INDEX, "F-64", True, event=True),
+    Rule("completed-with-few", "high", FEW_COPIES, "F-60", event=True, afterwards=COMPARE_RECORDS),
+    Rule("cancelled-with-few", "high", FEW_COPIES, "F-61", event=True, afterwards=COMPARE_RECORDS),
+    Rule("no-candidate", "high", GIVE_IT_A_LEADER, afterwards=LED_AGAIN),
+    Rule("last-known-only", "medium", WAIT_FOR_IT, "F-57", True, afterwards=LED_AGAIN),
+    Rule("switched-off-without-leader", "high", NO_CANDIDATE, "F-57", True, afterwards=LED_AGAIN),
+    Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62", True, afterwards=LED_AGAIN),
+    Rule("stored-none", "medium", NO_BROKER, "F-59", afterwards=LED_AGAIN),
+    Rule("unexplained-record", "low", UNEXPLAINED, event=True),
 )
 _NEXT_STEPS = (
     Rule("leader-lags", "high", RESTART_IT, "F-51", True),

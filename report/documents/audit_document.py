@@ -2,14 +2,14 @@
 
 CRITICAL  elr-outside-replicas  F-20: 1 partition
       c-1       ELR [0, 1] is not within the replicas [2]
-                offset 38, 2026-11-22T02:12:26.178Z, until 54, in 00000000000000000000.log
-      now       Do not stop, fence or unregister the leader ..
+                was so from offset 38, 2026-11-22T02:12:26.178Z, to 54, 2026-11-22T02:12:31.412Z, in 0.log
+      check     If the partition also has the flag ghost-elected, ..
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elrcheck.report.document import (
     Block,
@@ -81,10 +81,33 @@ def answer_in_words(report: AuditReport) -> str:
     """Return whether anything has to be done now, and for which partitions."""
     if not report.flags:
         return "of a loss" if report.verdict == "no_sign" else "no flag"
-    now = list(dict.fromkeys(f"{flag.topic}-{flag.partition}" for flag in report.flags if flag.until is None))
-    if not now:
-        return "nothing to do now, since every condition has ended; look for what was lost until then"
-    return f"act now on {some_of(now, MOST_LISTED)}"
+    serious = [flag for flag in report.flags if flag.severity != "low"]
+    if now := _named(report, (flag for flag in serious if flag.until is None)):
+        return f"act now on {some_of(now, MOST_LISTED)}"
+    if over := _named(report, serious):
+        return f"over at the end of the log; check {some_of(over, MOST_LISTED)} for lost records"
+    return "notes only"
+
+
+def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
+    """Return the partitions of the flags, each once; of several logs with the name of its log."""
+    several_logs = len(report.logs) > 1
+    return list(dict.fromkeys(partition_in_words(flag, several_logs) for flag in flags))
+
+
+def partition_in_words(flag: AuditFlag, with_log: bool) -> str:
+    """Return the partition of a flag, with its log if there are several."""
+    partition = f"{flag.topic}-{flag.partition}"
+    return f"{partition} of {flag.log}" if with_log else partition
+
+
+def span_in_words(flag: AuditFlag) -> str:
+    """Return when a flag of a log began, and whether it is over."""
+    since = f"offset {flag.offset}, {flag.time}"
+    if flag.until is None:
+        return since if flag.event else f"since {since}, and still so at the end"
+    end = f"{flag.until}, {flag.until_time}"
+    return f"{since}; every replica in the ISR again at {end}" if flag.event else f"was so from {since}, to {end}"
 
 
 def repair_in_words(repair: AuditRepair) -> str:
@@ -131,11 +154,16 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
         yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
         if flag.path == flag.log:  # a live cluster was seen at one time, which is printed below
             continue
-        until = "" if flag.until is None else f", until {flag.until}"
-        yield Labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
+        yield Labelled("", f"{span_in_words(flag)}, in {flag.path}")
     if len(flags) > len(listed):
         yield Labelled("", f"{grouped(len(flags) - len(listed))} more; --verbose shows all")
-    yield Labelled("now", first.remedy)
+    for advice, label in {flag.remedy: advice_label(flag) for flag in flags}.items():
+        yield Labelled(label, advice)
+
+
+def advice_label(flag: AuditFlag) -> str:
+    """Return what the advice of a flag is for: to act now, or to check what an ended condition has left."""
+    return "now" if flag.until is None else "check"
 
 
 def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Iterator[Block]:
@@ -274,8 +302,7 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
 def flag_case(flag: AuditFlag, advisory: bool = False) -> Case:
     """Return the judgement of a flag; its id is the same in every report that shows it."""
     about = f"{flag.topic}-{flag.partition}"
-    until = "" if flag.until is None else f", until {flag.until}"
-    where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"
+    where = f"{span_in_words(flag)}, byte {flag.position} of {flag.path}"
     ident = f"{flag.rule} {about} {flag.offset}"
     if flag.path == flag.log:  # a live cluster, in which a rule flags a partition only once
         where, ident = f"seen {flag.time} in {flag.path}", f"{flag.rule} {about}"
@@ -285,7 +312,7 @@ def flag_case(flag: AuditFlag, advisory: bool = False) -> Case:
         "failed",
         flag.severity + ("" if flag.hazard is None else f", {flag.hazard}"),
         f"{about}: {flag.message}",
-        f"{about}: {flag.message}\n{where}\nnow: {flag.remedy}\n",
+        f"{about}: {flag.message}\n{where}\n{advice_label(flag)}: {flag.remedy}\n",
         place=flag.path,
         rule=flag.rule,
         level=LEVELS[flag.severity],
@@ -295,6 +322,7 @@ def flag_case(flag: AuditFlag, advisory: bool = False) -> Case:
         facts=(
             ("offset", flag.offset),
             ("until", flag.until),
+            ("until_time", flag.until_time),
             ("time", flag.time),
             ("topic", flag.topic),
             ("partition", flag.partition),

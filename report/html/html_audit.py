@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.audit_document import brokers_in_words, needs_a_look, release_in_words
+from elrcheck.report.documents.audit_document import advice_label, brokers_in_words, needs_a_look, release_in_words
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
@@ -18,7 +18,7 @@ MOST_OPEN = 3
 """Logs with flags whose parts are unfolded; of more, the overview names each, and a link unfolds it."""
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
-TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not resolved", "log")
+TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not over", "log")
 LOGS = ("log", "flags", "release", "ELR", "brokers", "partitions", "records", "offsets")
 NOW = ("partition", "severity", "rule", "finding", "condition")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "condition", "until", "file", "byte")
@@ -166,7 +166,7 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
             f.rule,
             f.hazard or "",
             f.message,
-            "" if f.until is None else str(f.until),
+            "" if f.until is None else f"{f.until}, {f.until_time}",
             f.path,
             str(f.position),
         )
@@ -180,8 +180,8 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
 
 
 def _remedies(flags: Sequence[AuditFlag]) -> list[Grid]:
-    remedies = {flag.rule: flag.remedy for flag in flags}
-    return [Grid("What to do now", ("rule", "now"), tuple(remedies.items()))] if flags else []
+    remedies = {(flag.rule, advice_label(flag), flag.remedy): None for flag in flags}
+    return [Grid("What to do", ("rule", "when", "what to do"), tuple(remedies))] if flags else []
 
 
 def _note(number: int) -> str:

@@ -45,7 +45,7 @@ def test_the_flags_of_an_audit(invoke: Invoke, tmp_path: Path) -> None:
     invoke("audit", str(LOST), "-o", str(file))
     values = samples(file.read_text())
     assert values['elrcheck_exit_code{command="audit"}'] == 1
-    ghost = 'elrcheck_audit_flags{rule="ghost-elected",finding="F-20",severity="critical",ended="no"}'
+    ghost = 'elrcheck_audit_flags{rule="ghost-elected",finding="F-20",severity="critical",ended="yes"}'
     assert values[ghost] == 1 and values["elrcheck_audit_records"] == 77 and values["elrcheck_audit_damage"] == 0
 
 

@@ -52,7 +52,11 @@ def test_the_log_of_a_loss_is_flagged_before_the_loss() -> None:
     report = audited(LOST)
     assert [(f.offset, f.rule, f.hazard, f.severity, f.until) for f in report.flags] == [
         (38, "elr-outside-replicas", "F-20", "critical", 54),
-        (49, "ghost-elected", "F-20", "critical", None),
+        (49, "ghost-elected", "F-20", "critical", 69),
+    ]
+    assert [(f.event, f.until_time) for f in report.flags] == [
+        (False, "2026-11-21T23:32:31.137Z"),
+        (True, "2026-11-21T23:32:37.547Z"),  # every replica was in the ISR again
     ]
     assert {(f.topic, f.partition) for f in report.flags} == {("c", 1)}
     assert report.flags[0].message == "ELR [0, 1] is not within the replicas [2]"

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.kafka.audit.rules import RULES
 from elrcheck.results.audit_report import AuditFlag
 from support.audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
-from support.log_stories import SEGMENT, broker, registered
+from support.log_stories import SEGMENT, T, broker, registered
 from support.log_writer import RecordFields, batch_of
 
-RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
+JUDGED = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
 SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
 
 
@@ -23,7 +24,7 @@ def flags(tmp_path: Path, *batches: tuple[int, tuple[RecordFields, ...]]) -> lis
         base += len(steps)
     path = tmp_path / SEGMENT
     path.write_bytes(content)
-    return [flag for flag in audited(path).flags if flag.rule in RULES]
+    return [flag for flag in audited(path).flags if flag.rule in JUDGED]
 
 
 def moved(isr: list[int], **more: object) -> tuple[RecordFields, ...]:
@@ -46,6 +47,20 @@ def test_a_cancellation_that_leaves_one_member_is_flagged(tmp_path: Path) -> Non
     (flag,) = flags(tmp_path, (1, moved([0, 2])), (2, ended(replicas=[1, 0], isr=[0])))
     assert (flag.rule, flag.hazard, flag.offset) == ("cancelled-with-few", "F-61", 8)
     assert flag.message.endswith("the ISR was [0, 2]")
+
+
+def test_an_event_is_over_once_every_replica_is_in_the_isr(tmp_path: Path) -> None:
+    """And again open when it happens again; a partition that is deleted has nothing left of it."""
+    few = ended(replicas=[1, 2], isr=[2], leader=2)
+    back, again = (change(isr=[1, 2]),), (change(replicas=[1, 2, 0], addingReplicas=[0], isr=[2, 0]),)
+    (flag,) = flags(tmp_path, (1, moved([0])), (2, few), (3, (change(leader=2),)))
+    assert (flag.event, flag.until) == (True, None) and flag.remedy == RULES[flag.rule].remedy
+    first, second = flags(tmp_path, (1, moved([0])), (2, few), (3, back), (4, again), (5, few))
+    assert (first.offset, first.until, first.until_time) == (8, 9, "1970-01-01T00:00:00.003Z")
+    assert first.remedy == RULES[first.rule].afterwards
+    assert (second.rule, second.offset, second.until) == ("cancelled-with-few", 11, None)
+    (flag,) = flags(tmp_path, (1, moved([0])), (2, few), (3, (("REMOVE_TOPIC_RECORD", 0, {"topicId": T}),)))
+    assert flag.until == 9
 
 
 @pytest.mark.parametrize(
