@@ -90,6 +90,12 @@ class Spec:
     constants: str
 
 
+FOLDED = """
+A comment is of the whole rule. What this configuration makes constant is folded, so a definition may do less.
+`TRUE = (..)` is a condition that TLC is not to split into cases."""
+"""The note to those who read a specialised module."""
+
+
 def constant_name(field: str) -> str:
     return field.upper()
 
@@ -114,7 +120,7 @@ def reading_text(model: Model, config: ModelConfig, module: str, comment: str = 
     for words, names in (("never fire", never), ("only lead beyond the bound", reading.beyond)):
         if names:
             comment += f"\nLeft out, because they {words}:\n" + "\n".join(textwrap.wrap(", ".join(names), WIDTH - 4))
-    return _Module(reading.model, config, module, comment, symmetry, reading.fixed, reading=True).build()
+    return _Module(reading.model, config, module, comment + FOLDED, symmetry, reading.fixed, reading=True).build()
 
 
 class _Module:

