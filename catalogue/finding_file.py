@@ -6,7 +6,7 @@
     lost = "acknowledged records"
     versions = "4.0.0 to 4.4.0, ELR on"
     happens = "..."                    # what has to happen, in one sentence
-    needs = { elr = true }             # settings without which it does not happen
+    needs = { elr = true, replicas = 2 }   # settings without which it does not happen
     cause = "PartitionChangeBuilder.maybePopulateTargetElr does not restrict the ELR to the replicas"
     about = "..."
 
@@ -72,6 +72,7 @@ from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Positive, Prose, read_record
 from elrcheck.catalogue.file_values import SCOPE, Knobs, Release, Variant
 from elrcheck.results.finding_table import Level
+from elrcheck.results.risk.risk_report import RiskSettings
 
 
 @dataclass(frozen=True)
@@ -247,15 +248,19 @@ class Prevented:
 class Needs:
     """Settings without which a finding does not happen; None for those that do not matter.
 
-    elr: eligible.leader.replicas.version is 1; unclean: unclean.leader.election.enable is true.
+    elr: eligible.leader.replicas.version is 1; unclean: unclean.leader.election.enable is true; replicas: the least
+    replication factor, below which a complete search of each run has no violation of the finding's properties.
     """
 
     elr: bool | None = None
     unclean: bool | None = None
+    replicas: Positive = 1
 
-    def met(self, elr: bool, unclean: bool) -> bool:
+    def met(self, settings: RiskSettings) -> bool:
         """Return whether the finding may happen with these settings."""
-        return self.elr in (None, elr) and self.unclean in (None, unclean)
+        allowed = self.elr in (None, settings.elr)
+        allowed &= self.unclean in (None, settings.unclean_leader_election_enable)
+        return allowed and settings.replication_factor >= self.replicas
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Set
 
+from msgspec.structs import replace
+
+from elrcheck.catalogue.configured import of_release
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
@@ -12,6 +16,9 @@ from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.results.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
 from elrcheck.results.risk.assess_report import AssessedFinding
 from elrcheck.results.risk.risk_report import RiskSettings
+
+UPDATE = re.compile(r"Update to (\d+\.\d+)\.\d+ or later")
+"""A remedy that is another release, with its line."""
 
 
 class KnownFindings:
@@ -23,12 +30,16 @@ class KnownFindings:
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
         self._older = of_older_model()
         self._recipes = packaged_recipes()
+        self._shown: dict[str, tuple[AssessedFinding, ...]] = {}
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
-        """Return the findings that were shown in the release and that the settings allow, the worst first."""
-        elr, unclean = settings.elr, settings.unclean_leader_election_enable
-        allowed = {finding.id for finding in self._findings if finding.needs.met(elr, unclean)}
-        return tuple(one for one in self.shown_in(settings.kafka) if one.finding in allowed)
+        """Return the findings that were shown in the release and that the settings allow, the worst first.
+
+        A remedy that is another release names the losses that are known there only.
+        """
+        allowed = {finding.id for finding in self._findings if finding.needs.met(settings)}
+        here = [one for one in self.shown_in(settings.kafka) if one.finding in allowed]
+        return tuple(self._with_price(one, {each.finding for each in here}, allowed) for one in here)
 
     def shown_in(self, release: str) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in a release, the worst first.
@@ -36,8 +47,25 @@ class KnownFindings:
         Losses come before outages, then what was seen on brokers, first without a paused process, before what was
         shown only on classes or in the model.
         """
-        every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
-        return tuple(sorted(every, key=lambda each: each.rank))
+        if release not in self._shown:
+            every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
+            self._shown[release] = tuple(sorted(every, key=lambda each: each.rank))
+        return self._shown[release]
+
+    def _with_price(self, one: AssessedFinding, here: Set[str], allowed: Set[str]) -> AssessedFinding:
+        """Return a finding whose remedy says what an update brings. here, allowed: findings of release, of settings."""
+        update = UPDATE.match(one.remedy)
+        target = update and of_release(update[1])
+        if not target:
+            return one
+        release, _ = target
+        brings = [
+            f"{each.finding} ({each.title})"
+            for each in self.shown_in(release)
+            if each.severity == "loss" and each.finding in allowed - here
+        ]
+        more = f" Losses known of {release} and not of this release: {', '.join(brings)}." if brings else ""
+        return replace(one, remedy=one.remedy + more)
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]

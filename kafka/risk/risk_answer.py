@@ -201,7 +201,7 @@ def outside_findings(
         every: tuple[Level, ...] = ("model", *LEVELS)
         if finding.id in named or not any(row.is_shown(level, settings.kafka) for level in every):
             continue
-        if finding.needs.met(settings.elr, settings.unclean_leader_election_enable):
+        if finding.needs.met(settings):
             lost = finding.severity == "loss" and row.lost_on_brokers(settings.kafka)
             page = f"docs/findings/{finding.id}.md"
             outside.append(OutsideFinding(finding.id, finding.title, finding.lost, page, lost))

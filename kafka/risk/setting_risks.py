@@ -11,7 +11,13 @@ from elrcheck.kafka.risk.risk_answer import BY_SETTING
 from elrcheck.results.risk.risk_report import RiskSettings, SettingRisk
 
 UNCLEAN = "unclean_leader_election_enable"
-USUAL = "Use replication factor 3 and min.insync.replicas 2."
+REASSIGN = (
+    "While every ISR is complete, reassign to replication factor 3 (kafka-reassign-partitions.sh); neither cancel"
+    " that nor stop a broker before every ISR is complete again."
+)
+"""How to add replicas without the beginning of F-20, F-60 or F-61."""
+RAISE = "While every ISR is complete and no broker is about to stop, set min.insync.replicas to 2 (kafka-configs.sh)."
+"""How to raise min.insync.replicas without the beginning of F-24 or F-53."""
 
 
 def setting_risks(settings: RiskSettings) -> tuple[SettingRisk, ...]:
@@ -22,17 +28,19 @@ def setting_risks(settings: RiskSettings) -> tuple[SettingRisk, ...]:
 def _risks(settings: RiskSettings) -> Iterator[SettingRisk]:
     factor = settings.replication_factor
     least = min(settings.min_insync_replicas, factor)  # a larger value counts as that, at brokers and controllers
+    usual = RAISE if factor > 2 else f"{REASSIGN} Then: {RAISE[0].lower()}{RAISE[1:]}"
     if settings.unclean_leader_election_enable:
         happens = (
             "Once no replica in sync or eligible is up, another is elected, and acknowledged records it lacks are lost."
         )
         yield SettingRisk("unclean.leader.election.enable", "loss", happens, BY_SETTING[UNCLEAN])
     if factor == 1:
-        yield SettingRisk("replication.factor", "loss", "All records are lost with the log of the only replica.", USUAL)
+        yield SettingRisk("replication.factor", "loss", "All records are lost with the log of the only replica.", usual)
     elif least == 1:
         happens = "The last replica in sync acknowledges records alone; they are lost with its log."
-        yield SettingRisk("min.insync.replicas", "loss", happens, USUAL)
+        yield SettingRisk("min.insync.replicas", "loss", happens, usual)
     elif least == factor:
         happens = f"While one of the {factor} replicas is down, every write with acks=all is refused."
-        remedy = f"Add a replica, or lower min.insync.replicas to {least - 1}." if least > 2 else "Add a third replica."
+        lower = f"While every ISR is complete, lower min.insync.replicas to {least - 1}, or add a replica."
+        remedy = lower if least > 2 else REASSIGN
         yield SettingRisk("min.insync.replicas", "unavailable", happens, remedy)

@@ -192,6 +192,25 @@ def test_junit_lists_as_failures_what_the_exit_code_is_for(
     assert "F-51 A leader that missed an epoch" in out
 
 
+def test_what_needs_a_follower_is_not_of_a_single_replica() -> None:
+    one, two, three = (
+        set(names(assess("4.1", replication_factor=factor, min_insync_replicas=1))) for factor in (1, 2, 3)
+    )
+    assert {"F-51", "F-58", "F-69"} <= two - one and "F-63" in three - two and "F-52" in one
+
+
+def test_the_advice_does_not_begin_another_finding() -> None:
+    """Replicas first, complete, then min.insync.replicas; an update says what it brings."""
+    (group,) = assess("4.1", replication_factor=1).groups
+    (risk,) = group.by_design
+    reassign, configs = (risk.remedy.index(f"kafka-{tool}.sh") for tool in ("reassign-partitions", "configs"))
+    assert reassign < risk.remedy.index("cancel") < configs and risk.remedy.count("every ISR is complete") == 3
+    (group,) = assess("4.1", replication_factor=3).groups
+    assert "reassign" not in group.by_design[0].remedy and "no broker is about to stop" in group.by_design[0].remedy
+    update = {finding.finding: finding.remedy for finding in group.findings}["F-23"]
+    assert "Losses known of 4.3.1 and not of this release: F-60 (" in update and "F-20" not in update
+
+
 def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> None:
     sizes = ((3, 2, "false"), (2, 2, "false"), (3, 1, "false"), (2, 1, "false"), (3, 2, "true"), (1, 1, "false"))
     topic = "Topic: {}\tPartitionCount: {}\tReplicationFactor: {}\tConfigs: min.insync.replicas={}"
@@ -207,7 +226,7 @@ def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> N
     assert [group.topics for group in report.groups] == [(f"t{n}", f"u{n}") for n in (5, 4, 3, 2, 1, 0)]
     _, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file))
     settings = re.findall(r"BY DESIGN    ([\w.]+):", out)
-    assert settings[:2] == ["replication.factor", "unclean.leader.election.enable"] and len(settings) == 4
+    assert settings[:2] == ["replication.factor", "unclean.leader.election.enable"] and len(settings) == 5
     assert "partition 0" not in out
     verbose = invoke("assess", "--kafka", "4.3", "--topics", str(file), "-v")[1].splitlines()
     assert verbose.count("  t5") == 1, "with -v each topic has a line"
