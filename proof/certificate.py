@@ -55,12 +55,14 @@ HELP = "write it again with `elrcheck prove --certificate DIR`"
 class CertifiedGoal(Record, frozen=True):
     """A proved obligation: `Frame`, `Types`, or the function name of a lemma or property.
 
-    core: the lemmas that the proof needed; sizes: in a proof for any size, the axioms about two sets (`OF_TWO`).
+    core: the lemmas that the proof needed. In a proof for any size, sizes: the axioms about two sets (`OF_TWO`);
+    both_sides: definitions have triggers on both sides.
     """
 
     name: str
     core: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
+    both_sides: bool = False
 
 
 class Script(Record, frozen=True):

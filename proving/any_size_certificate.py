@@ -114,6 +114,7 @@ def _cells(part: CertificatePart, proof: FinishedAnySize) -> Iterable[CertifiedG
             answer = (proof.answers[part.instance] or {}).get(goal)
         if answer is not None and answer.enough is not None:
             enough = answer.enough
-            yield CertifiedGoal(name=goal, core=tuple(sorted(enough.lemmas)), sizes=tuple(sorted(enough.sizes)))
+            core, sizes = tuple(sorted(enough.lemmas)), tuple(sorted(enough.sizes))
+            yield CertifiedGoal(name=goal, core=core, sizes=sizes, both_sides=enough.both_sides)
         elif answer is None and part.instance is not None and (part.action, goal) not in proof.refuted:
             yield CertifiedGoal(name=goal, core=(goal,))  # the step leaves alone all that the lemma speaks of

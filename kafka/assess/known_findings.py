@@ -30,7 +30,7 @@ class KnownFindings:
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
         self._older = of_older_model()
         self._recipes = packaged_recipes()
-        self._shown: dict[str, tuple[AssessedFinding, ...]] = {}
+        self._of_release: dict[str, tuple[AssessedFinding, ...]] = {}
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
         """Return the findings that were shown in the release and that the settings allow, the worst first.
@@ -47,10 +47,10 @@ class KnownFindings:
         Losses come before outages, then what was seen on brokers, first without a paused process, before what was
         shown only on classes or in the model.
         """
-        if release not in self._shown:
+        if release not in self._of_release:
             every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
-            self._shown[release] = tuple(sorted(every, key=lambda each: each.rank))
-        return self._shown[release]
+            self._of_release[release] = tuple(sorted(every, key=lambda each: each.rank))
+        return self._of_release[release]
 
     def _with_price(self, one: AssessedFinding, here: Set[str], allowed: Set[str]) -> AssessedFinding:
         """Return a finding whose remedy says what an update brings. here, allowed: findings of release, of settings."""

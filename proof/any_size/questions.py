@@ -23,13 +23,14 @@ from elrcheck.proof.solver import ask, milliseconds
 
 @dataclass(frozen=True)
 class Enough:
-    """Lemmas, and axioms about two sets (`sizes`), from which a goal was proved."""
+    """Lemmas, and axioms about two sets (`sizes`), from which a goal was proved; both_sides: as in `WayToAsk`."""
 
     lemmas: frozenset[str] = frozenset()
     sizes: frozenset[str] = frozenset()
+    both_sides: bool = False
 
     def __or__(self, other: Enough) -> Enough:
-        return Enough(self.lemmas | other.lemmas, self.sizes | other.sizes)
+        return Enough(self.lemmas | other.lemmas, self.sizes | other.sizes, self.both_sides or other.both_sides)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class Premises:
 
     def assumed(self, way: WayToAsk) -> Enough:
         """Return the lemmas and axioms that a way assumes."""
-        return Enough(frozenset(self._lemmas(way)), frozenset(way.sizes))
+        return Enough(frozenset(self._lemmas(way)), frozenset(way.sizes), way.both_sides)
 
     def _lemmas(self, way: WayToAsk) -> list[str]:
         return [name for name in self.names if not way.hinted or name in self.hints]

@@ -47,14 +47,14 @@ class AnySizeText:
         goals = {cell.name: self.system.initially(cell.name) for cell in cells}
         script = _Script(self, next(iter(goals.values()))[0] if goals else [])
         for name, (_, goal) in goals.items():
-            script.ask(name, goal, (), (), typed=False)
+            script.ask(CertifiedGoal(name=name), goal, typed=False)
         return script.text()
 
     def implication(self, cells: Iterable[CertifiedGoal]) -> str:
         """Return the script that the lemmas imply each property of states."""
         script = _Script(self, [])
         for cell in cells:
-            script.ask(cell.name, self._now[cell.name], cell.core, cell.sizes)
+            script.ask(cell, self._now[cell.name])
         return script.text()
 
     def consecution(self, step: UnboundedStep, cells: Iterable[CertifiedGoal]) -> str:
@@ -62,14 +62,14 @@ class AnySizeText:
         script = _Script(self, [step.guard])
         for cell in cells:
             goal = step.goal(cell.name)
-            script.ask(cell.name, self._now[cell.name] if goal is None else goal, cell.core, cell.sizes)
+            script.ask(cell, self._now[cell.name] if goal is None else goal)
         return script.text()
 
     def impossible(self, steps: Iterable[tuple[str, UnboundedStep]]) -> str:
         """Return the script that no state with its types enables any of these choices of arguments."""
         script = _Script(self, [])
         for name, step in steps:
-            script.ask(name, z3.Not(step.guard), (), ())
+            script.ask(CertifiedGoal(name=name), z3.Not(step.guard))
         return script.text()
 
 
@@ -83,14 +83,14 @@ class _Script:
         self.axioms: dict[int, tuple[str, Any]] = {}
         self.questions: list[str] = []
 
-    def ask(self, name: str, goal: Any, lemmas: Sequence[str], sizes: Sequence[str], *, typed: bool = True) -> None:
-        """Add a question. sizes: the axioms about two sets that it needs; typed: assume the types of the state."""
-        now = self.text_of._now
+    def ask(self, cell: CertifiedGoal, goal: Any, *, typed: bool = True) -> None:
+        """Add a question with what the cell's proof needs. typed: assume the types of the state."""
+        now, name = self.text_of._now, cell.name
         self.goals[name] = goal
-        formulas = [*([now[TYPES]] if typed else []), *(now[lemma] for lemma in lemmas), goal]
+        formulas = [*([now[TYPES]] if typed else []), *(now[lemma] for lemma in cell.core), goal]
         formulas += [] if self.guard is None else [self.guard]
-        named = [name_of("now", lemma) for lemma in lemmas]
-        named += [self._axiom(one) for one in self.scope.needed(formulas, sizes)]
+        named = [name_of("now", lemma) for lemma in cell.core]
+        named += [self._axiom(one) for one in self.scope.needed(formulas, cell.sizes, both_sides=cell.both_sides)]
         named += [] if self.guard is None else [GUARD]
         self.questions += [
             "(push 1)",

@@ -12,8 +12,12 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
 from elrcheck.proof import check_shape
-from elrcheck.proof.certificate import INITIATION, read_manifest
+from elrcheck.proof.any_size.step_tasks import every_choice
+from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep
+from elrcheck.proof.any_size.text import AnySizeText
+from elrcheck.proof.certificate import INITIATION, CertifiedGoal, read_manifest
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.results.prove_report import CertificateReport
@@ -57,6 +61,16 @@ def test_a_solver_discharges_it_from_its_text(written: Path, solver: str) -> Non
     report = check(written, solver)
     assert report.verdict == "discharged"
     assert all(script.discharged == script.questions for script in report.scripts)
+
+
+def test_a_question_has_the_triggers_of_its_proof() -> None:
+    selected = resolve(Selection(model=protocol("chang_roberts")))
+    system = Unbounded(selected.declared.with_lemmas(), selected.config)
+    text = AnySizeText(system, ())
+    step = next(UnboundedStep(system, choice) for choice in every_choice(system) if choice.action.name == "Receive")
+    cells = [CertifiedGoal(name="Types", both_sides=both) for both in (False, True)]
+    left, both = (text.consecution(step, [cell]).count(":pattern") for cell in cells)
+    assert 0 < left < both
 
 
 def test_a_goal_that_is_true_without_a_proof_does_not_fit(folder: Path) -> None:
