@@ -23,7 +23,7 @@ USAGE: Mapping[str, str] = {
     "usage-option": "The option cannot be combined with the others.",
     "output-clash": "An output would overwrite another output or an input of the command.",
     "risk-compare": "--compare of `risk` does not name a setting and a value.",
-    "risk-describe": "The file given to `risk --describe` has no topic that can be read.",
+    "topics-unreadable": "A definition of topics cannot be read, or has no topic that can be assessed.",
     "risk-setting": "No cluster of this release can have these settings, or they are not searched.",
     "usage-record": "--record cannot keep a comparison of this kind.",
     "usage-resume": "--resume and --run-dir were given together.",

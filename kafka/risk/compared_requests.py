@@ -93,7 +93,7 @@ def groups_in(
     unread = (*description.unread, *problems)
     if not groups:
         help = "give each topic a replication factor" if "replication factor" in unread[0] else None
-        raise UsageFault("risk-describe", f"no usable topic: {unread[0]}", help=help)
+        raise UsageFault("topics-unreadable", f"no usable topic: {unread[0]}", help=help)
     return sorted(groups, key=lambda group: group.rank), unread
 
 

@@ -5,11 +5,12 @@
     Dynamic configs for topic orders are:
       min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2, ..}
 
-Any other line is returned as not understood.
+Any other line is returned as not understood, and a topic with such a line is left out: its settings are unknown.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 
@@ -19,10 +20,15 @@ from elrcheck.kafka.topics.described import (
     Described,
     NotUnderstood,
     TopicDescription,
+    and_others,
+    demand_spelt,
     number,
     topic_name,
 )
 
+MOST_OF_LINE = 60
+"""Characters of a line that a message shows."""
+TOPIC = re.compile(r"Topic:\s*(\S+)")
 FIELD = re.compile(r"([A-Za-z]+):")
 FIELDS = frozenset(
     (
@@ -53,17 +59,32 @@ SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
 def read_description(text: str) -> Described:
     """Read a description; nothing in it raises an error."""
     reader = _Reader()
-    unread = []
-    for place, line in enumerate(text.splitlines(), 1):
+    lines = text.splitlines()
+    places: dict[str, list[int]] = {}
+    for place, line in enumerate(lines, 1):
         reader.number = place
         try:
             reader.read(line.strip())
         except NotUnderstood as fault:
-            text_of_line = line.strip()
-            if len(text_of_line) > 60:
-                text_of_line = f"{text_of_line[:57]}..."
-            unread.append(f"line {place}: {fault}: {text_of_line}")
-    return Described(tuple(reader.topics.values()), reader.cluster, tuple(unread))
+            places.setdefault(str(fault), []).append(place)
+            reader.leave_out(line.strip())
+    unread = [
+        f"line {first}: {why}: {_short(lines[first - 1])}{and_others(others, 'line')}"
+        for why, (first, *others) in places.items()
+    ]
+    unclear = [name for name in reader.topics if name in reader.unclear]
+    bare = [name for name in reader.topics if name not in reader.unclear | reader.headed]
+    for names, why in ((unclear, "a line of it is not understood"), (bare, "no line has its settings")):
+        if names:
+            unread.append(f"topic {names[0]} is left out, since {why}{and_others(names[1:], 'topic')}")
+    topics = tuple(topic for name, topic in reader.topics.items() if name not in (*unclear, *bare))
+    return Described(topics, reader.cluster, tuple(unread))
+
+
+def _short(line: str) -> str:
+    """Return the beginning of a line, with blanks for tabs."""
+    text = " ".join(line.split())
+    return text if len(text) <= MOST_OF_LINE else f"{text[: MOST_OF_LINE - 3]}..."
 
 
 class _Reader:
@@ -72,7 +93,12 @@ class _Reader:
     def __init__(self) -> None:
         self.topics: dict[str, TopicDescription] = {}
         self.cluster: dict[str, str] = {}
+        self.headed: set[str] = set()
+        """Topics with a line that has their settings."""
+        self.unclear: set[str] = set()
+        """Topics with a line that is not understood."""
         self._into: dict[str, str] | None = None
+        self._about = ""
         self.number = 0
 
     def read(self, line: str) -> None:
@@ -80,14 +106,16 @@ class _Reader:
         if not line:
             return
         if line.startswith("Topic:"):
-            self._into = None
+            self._into, self._about = None, ""
             self._topic(_fields(line))
         elif (heading := CONFIGS.match(line)) is not None:
             kind, name = heading[1], heading[2]
             if kind == "topic" and name is None:
                 raise NotUnderstood("no topic is named")
             default = name is None or name == "default" or kind == "brokers"
+            self._about = name if kind == "topic" else ""
             if kind == "topic":
+                self.headed.add(name)
                 self._into = self._named(name).configs
             else:
                 self._into = self.cluster if default else {}
@@ -95,6 +123,11 @@ class _Reader:
             self._setting(*setting.groups())
         else:
             raise NotUnderstood("not a line of kafka-topics or kafka-configs --describe")
+
+    def leave_out(self, line: str) -> None:
+        """Take note of a line that is not understood: the topic that it is about has unknown settings."""
+        topic = TOPIC.match(line)
+        self.unclear.add(topic[1] if topic else self._about)
 
     def _named(self, name: str) -> TopicDescription:
         return self.topics.setdefault(name, TopicDescription(name, line=self.number))
@@ -116,7 +149,9 @@ class _Reader:
         for pair in fields.get("Configs", "").split(","):
             key, equals, value = pair.strip().partition("=")
             if equals:
+                demand_spelt(key)
                 configs[key] = value
+        self.headed.add(name)
         topic = self._named(name)
         topic.replication_factor = factor
         topic.configs.update(configs)
@@ -124,6 +159,7 @@ class _Reader:
     def _setting(self, name: str, value: str, synonyms: str | None) -> None:
         if self._into is None:
             raise NotUnderstood("the resource of this setting is not given")
+        demand_spelt(name)
         self._into[name] = value
         for source, key, inherited in SYNONYM.findall(synonyms or ""):
             if source in INHERITED and key in (MIN_ISR, UNCLEAN):
@@ -142,7 +178,8 @@ def _fields(line: str) -> dict[str, str]:
             raise NotUnderstood(f"`{part.strip()[:30]}` is not a field")
         name = match[1]
         if name not in FIELDS:
-            raise NotUnderstood(f"unknown field `{name}`")
+            near = difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.85)
+            raise NotUnderstood(f"unknown field `{name}`" + (f"; did you mean `{near[0]}`?" if near else ""))
         if name in fields:
             raise NotUnderstood(f"the field `{name}` appears twice")
         fields[name] = part.strip()[match.end() :].strip()

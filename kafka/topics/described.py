@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from elrcheck.kafka.log.cluster_state import MIN_ISR as MIN_ISR
 from elrcheck.kafka.log.cluster_state import UNCLEAN as UNCLEAN
 from elrcheck.model.queries.cluster_image import legal_topic_name
+from elrcheck.report.plain_words import several, some_of
 
 FACTOR = "default.replication.factor"
 OWN_FACTOR = "replication.factor"
+MOST_OTHERS = 3
+"""Further lines or topics that a message names."""
 
 
 @dataclass
@@ -113,20 +116,20 @@ def settings_of(
     groups of their own.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
+    unclear: dict[str, list[TopicDescription]] = {}
     places: dict[tuple[int, int, bool, bool], list[tuple[str, Mapping[str, int]]]] = {}
-    problems = []
     for topic in described.topics:
         try:
             min_isr = number(_setting(topic, described.cluster, MIN_ISR, "1"), MIN_ISR)
             allowed = _flag(_setting(topic, described.cluster, UNCLEAN, str(unclean).lower()))
             default = number(described.cluster[FACTOR], FACTOR) if FACTOR in described.cluster else 0
         except NotUnderstood as fault:
-            problems.append(f"{topic.at}topic {topic.name}: {fault}")
+            unclear.setdefault(str(fault), []).append(topic)
             continue
         every = set(topic.factors.values()) or {topic.replication_factor or default}
         for factor in sorted(every):
             if factor == 0:
-                problems.append(f"{topic.at}topic {topic.name}: its replication factor is not given")
+                unclear.setdefault("its replication factor is not given", []).append(topic)
                 continue
             parts = [str(partition) for partition, size in sorted(topic.factors.items()) if size == factor]
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
@@ -136,7 +139,18 @@ def settings_of(
     settings = tuple(
         TopicSettings(*key, tuple(names), *zip(*places[key], strict=True)) for key, names in groups.items()
     )
+    problems = (
+        f"{first.at}topic {first.name}: {why}{and_others([each.name for each in others], 'topic')}"
+        for why, (first, *others) in unclear.items()
+    )
     return settings, tuple(problems)
+
+
+def and_others(others: Sequence[object], noun: str) -> str:
+    """Return what a message about one line or topic adds if it is about others, too; empty if it is not."""
+    if not others:
+        return ""
+    return f" (and {several(len(others), f'more {noun}')}: {some_of([str(each) for each in others], MOST_OTHERS)})"
 
 
 def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
@@ -150,11 +164,15 @@ def number(text: str, what: str, line: int = 0) -> int:
     return int(text)
 
 
-def misspelt(name: str) -> str | None:
-    """Return the setting that an unknown name is meant to be; None if it is near to none that is read."""
+def demand_spelt(name: str, line: int = 0, about: str = "") -> None:
+    """Raise NotUnderstood for the name of a setting that is near to one that is read, whose value is then unknown.
+
+    about: what the message begins with.
+    """
     names = (MIN_ISR, UNCLEAN)
     near = difflib.get_close_matches(re.sub("[^a-z]", ".", name.lower()), names, n=1, cutoff=0.85)
-    return near[0] if near and name not in names else None
+    if near and name not in names:
+        raise NotUnderstood(f"{about}unknown setting `{name}`; did you mean `{near[0]}`?", line)
 
 
 def topic_name(text: str, line: int = 0) -> str:

@@ -28,7 +28,7 @@ from elrcheck.kafka.topics.described import (
     Described,
     NotUnderstood,
     TopicDescription,
-    misspelt,
+    demand_spelt,
     number,
     topic_name,
 )
@@ -96,9 +96,7 @@ class _Resources:
         topic.single = "partitions" in spec and _count(spec["partitions"], "partitions") == 1
         config = _inside(spec, "config")
         for name in config:
-            if (meant := misspelt(name)) is not None:
-                line = _line(config[name])
-                self.unread.append(f"line {line}: {topic.name}: unknown setting `{name}`; did you mean `{meant}`?")
+            demand_spelt(name, _line(config[name]), f"{topic.name}: ")
         topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
         topic.lines |= {name: _line(config[name]) for name in topic.configs}
         return topic

@@ -25,6 +25,7 @@ from elrcheck.kafka.topics.described import (
     Described,
     NotUnderstood,
     TopicDescription,
+    demand_spelt,
     number,
     topic_name,
 )
@@ -120,14 +121,18 @@ def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, V
     """Yield the relevant settings, each with its value and its line."""
     if resource.blocks:
         for inner in block.blocks:
+            for written, attribute in inner.attributes.items():
+                demand_spelt(written.replace("_", "."), attribute.line)
             for name in (MIN_ISR, UNCLEAN) if inner.kind == "config" else ():
-                if (attribute := inner.attributes.get(name.replace(".", "_"))) is not None:
-                    yield name, *attribute
+                if (given := inner.attributes.get(name.replace(".", "_"))) is not None:
+                    yield name, *given
         return
     config = block.attributes.get("config")
     if config is not None and config.value is not None:
         if not isinstance(config.value, dict):
             raise NotUnderstood(_no_literal("config", config.value), config.line)
+        for name in config.value:
+            demand_spelt(name, config.line)
         for name in (MIN_ISR, UNCLEAN):
             yield name, config.value.get(name), config.line
 

@@ -40,7 +40,7 @@ def read_topics(paths: Sequence[Path], exclude: Sequence[str] = ()) -> Described
     if not described.topics:
         first = f": {described.unread[0]}" if described.unread else ""
         raise UsageFault(
-            "risk-describe",
+            "topics-unreadable",
             f"{', '.join(map(str, paths))} has no topic that can be read{first}",
             help="give it the output of kafka-topics.sh --describe, KafkaTopic resources of Strimzi (.yaml), or"
             " kafka_topic resources of Terraform (.tf)",
@@ -105,12 +105,12 @@ def _bytes(file: Path) -> bytes:
     except OSError as fault:
         raise _unreadable(file, fault) from fault
     if len(data) > MOST_BYTES:
-        raise UsageFault("risk-describe", f"{file} is larger than {MOST_BYTES >> 20} MiB")
+        raise UsageFault("topics-unreadable", f"{file} is larger than {MOST_BYTES >> 20} MiB")
     return data
 
 
 def _unreadable(file: Path, fault: OSError) -> UsageFault:
-    return UsageFault("risk-describe", f"cannot read {file}: {fault.strerror or fault}")
+    return UsageFault("topics-unreadable", f"cannot read {file}: {fault.strerror or fault}")
 
 
 def _described(file: Path, data: bytes) -> Described:

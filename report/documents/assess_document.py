@@ -15,19 +15,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from elrcheck.report.document import (
-    Block,
-    Case,
-    Gauge,
-    Headline,
-    Labelled,
-    Line,
-    ReportKind,
-    ReportKinds,
-    Sample,
-    Sheet,
-    Suite,
-)
+from elrcheck.report.document import Block, Case, Gauge, Headline, Line, ReportKind, ReportKinds, Sample, Sheet, Suite
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
@@ -56,6 +44,8 @@ AUDITED = "audit"
 """The name of the suite of flags."""
 MOST_TOPICS = 6
 """Topics, and kinds of settings, that the text names without -v."""
+MOST_UNREAD = 8
+"""Messages about parts that could not be read that the text shows without -v."""
 MOST_LOGS = 2
 """Logs that the verdict names."""
 MOST_NEAR = 3
@@ -167,8 +157,11 @@ def _settings(report: AssessReport, detail: int) -> Iterator[Block]:
     number = several(len(topics), "topic", written=f"{len(topics):,}")
     kinds = f": {number}, {len(apart)} kinds of settings" if len(apart) > 1 else ""
     yield Line(f"{common}{kinds}", style="bold")
-    for line in report.unread:
-        yield Labelled("unread", line, indent=0)
+    listed = len(report.unread) if detail > 0 else MOST_UNREAD
+    for line in report.unread[:listed]:
+        yield from wrapped("unread", line)
+    if len(report.unread) > listed:
+        yield from wrapped("", f"{len(report.unread) - listed} more parts that could not be read (-v lists them)")
     if detail < 0:
         return
     if detail > 0:

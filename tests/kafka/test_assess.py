@@ -211,6 +211,18 @@ def test_the_advice_does_not_begin_another_finding() -> None:
     assert "Losses known of 4.3.1 and not of this release: F-60 (" in update and "F-20" not in update
 
 
+def test_what_is_not_read_stands_at_the_top_and_exits_with_3(invoke: Invoke, tmp_path: Path) -> None:
+    """Unless something fails, which exits with 1."""
+    file = tmp_path / "topics.txt"
+    file.write_text(TOPICS.replace("unclean.leader.election.enable", "unclean.leader.election.enabled"))
+    for fail_on, code in (("loss", 1), ("flag", 3), ("never", 3)):
+        ended, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file), "--fail-on", fail_on)
+        assert ended == code and out.splitlines()[1].startswith("unread       line 3: unknown setting")
+        assert out.index("unread") < out.index("topics       orders") and "unclean election on" not in out
+    _, _, err = invoke("assess", "--kafka", "4.3", "--topics", str(tmp_path / "none.txt"))
+    assert "error[topics-unreadable]" in err
+
+
 def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> None:
     sizes = ((3, 2, "false"), (2, 2, "false"), (3, 1, "false"), (2, 1, "false"), (3, 2, "true"), (1, 1, "false"))
     topic = "Topic: {}\tPartitionCount: {}\tReplicationFactor: {}\tConfigs: min.insync.replicas={}"

@@ -79,6 +79,44 @@ def test_what_is_not_understood_is_named(line: str, why: str) -> None:
     assert unread.startswith("line 3: ") and why in unread
 
 
+PARTITION = "\tTopic: {0}\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (
+            "ReplicationFacto: 3\tConfigs: min.insync.replicas=2",
+            "`ReplicationFacto`; did you mean `ReplicationFactor`?",
+        ),
+        ("ReplicationFactor: 3\tConfigs: min.insync.replcas=2", "replcas`; did you mean `min.insync.replicas`?"),
+        (
+            "ReplicationFactor: 3\tConfigs: unclean.leader.elections.enable=true",
+            "did you mean `unclean.leader.election.en",
+        ),
+    ],
+)
+def test_a_topic_with_a_line_that_is_not_understood_is_left_out(header: str, why: str) -> None:
+    """Its settings are unknown, so no default is assumed; equal messages are one."""
+    names = [f"t{n}" for n in range(9)]
+    text = "".join(f"Topic: {name}\t{header}\n{PARTITION.format(name)}" for name in names)
+    described = read_description(LOGS + text)
+    assert [topic.name for topic in described.topics] == ["logs"]
+    line, topics = described.unread
+    assert line.startswith("line 2: unknown ") and why in line
+    assert line.endswith("(and 8 more lines: 4, 6, 8 and 5 more)")
+    assert topics.startswith("topic t0 is left out") and topics.endswith("(and 8 more topics: t1, t2, t3 and 5 more)")
+
+
+def test_a_topic_without_a_line_of_its_settings_is_left_out() -> None:
+    described = read_description(LOGS + PARTITION.format("a"))
+    assert [topic.name for topic in described.topics] == ["logs"]
+    assert described.unread == ("topic a is left out, since no line has its settings",)
+    configs = "Dynamic configs for topic a are:\n"
+    assert len(read_description(LOGS + PARTITION.format("a") + configs).topics) == 2
+    assert len(read_description(LOGS + PARTITION.format("a") + configs + "  min.insync.replicas=2\n").topics) == 1
+
+
 @pytest.mark.parametrize("value", ["min.insync.replicas=two", "unclean.leader.election.enable=maybe"])
 def test_a_setting_without_a_meaning_leaves_the_topic_out(value: str) -> None:
     settings, problems = settings_of(read_description(replaced(LOGS, "Configs: ", f"Configs: {value}")), False)

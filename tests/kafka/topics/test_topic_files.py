@@ -248,6 +248,12 @@ def test_a_setting_that_is_misspelt_is_named(tmp_path: Path) -> None:
     text = STRIMZI.partition("---")[0]
     (unread,) = read_strimzi(replaced(text, "min.insync.replicas", "min.insync.replica")).unread
     assert unread == "line 12: orders: unknown setting `min.insync.replica`; did you mean `min.insync.replicas`?"
+    assert not read_strimzi(replaced(text, "min.insync.replicas", "min.insync.replica")).topics, "no default is assumed"
+    aiven = 'resource "aiven_kafka_topic" "a" {\n  topic_name = "a"\n  config {\n    min_insync_replcas = "2"\n  }\n}\n'
+    for terraform in (replaced(TERRAFORM, "min.insync.replicas", "min.insync.replcas"), aiven):
+        described = read_terraform(terraform)
+        assert "replcas`; did you mean `min.insync.replicas`?" in described.unread[0]
+        assert len(described.topics) == terraform.count("resource") - 1
     others = ("min.compaction.lag.ms", "min.cleanable.dirty.ratio", "leader.replication.throttled.replicas")
     assert all(not read_strimzi(replaced(text, "retention.ms", name)).unread for name in others)
 
