@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -52,6 +52,16 @@ def installed_from() -> str | None:
     except ValueError:
         return None
     return pinned_url(record) if isinstance(record, dict) else None
+
+
+def documentation() -> str | None:
+    """Return the URL of the folder docs/ of the release that is installed; None if its package names none."""
+    try:
+        urls = metadata(NAME).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return None
+    named = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named.get("Documentation")
 
 
 def pinned_url(record: dict[str, Any]) -> str | None:

@@ -94,7 +94,7 @@ jobs:
 """
 GATE_PURPOSE = "# Fails when the results of elrcheck differ from elrcheck-baseline.toml.\n"
 GATE_STEP = "      - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml\n"
-ASSESS_PURPOSE = "# Fails where the settings of a topic allow a loss; findings known in the release are warnings.\n"
+ASSESS_PURPOSE = "# Fails where the settings of a topic allow a loss; findings known in the release are notices.\n"
 ASSESS_STEP = "      - run: elrcheck assess --format github -o elrcheck-topics.sarif -o elrcheck-topics.xml\n"
 AFTER_GATE = "        if: ${{ !cancelled() }}\n"
 NO_ORIGIN = f"""\

@@ -12,11 +12,16 @@ from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
+from elrcheck.report.plain_words import some_of
 from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import TraceView
 
 THIN_SPACE = "\u202f"
 """Separates groups of three digits in the numbers of a document; a renderer may replace it."""
+
+
+MOST_NAMED = 20
+"""Cases that a line about all of them names."""
 
 
 class Number(str):
@@ -96,10 +101,17 @@ class Case(Record, frozen=True):
     facts: tuple[tuple[str, str | int | None], ...] = ()
     help: str = ""
     """What to do about a failure of this rule."""
+    page: str = ""
+    """Its page below ``docs/``."""
 
     @property
     def title(self) -> str:
         return self.name if self.id == self.name else f"{self.id} {self.name}"
+
+    @property
+    def fails(self) -> bool:
+        """Return whether the command fails for it."""
+        return self.outcome == "failed" and not self.advisory
 
 
 class Suite(Record, frozen=True):
@@ -169,6 +181,22 @@ class Document(Record, frozen=True):
     def word(self) -> str:
         """Return the verdict as people read it, in lower case."""
         return (self.sheet.word or self.verdict).replace("_", " ")
+
+    @property
+    def failing(self) -> tuple[Case, ...]:
+        """Return the cases that the command fails for."""
+        return tuple(case for suite in self.sheet.suites for case in suite.cases if case.fails)
+
+    @property
+    def outcome(self) -> str:
+        """Return in a line whether the command fails, and what it fails for."""
+        if self.exit_code is ExitCode.HOLDS:
+            return "passes"
+        what = [case.title for case in self.failing]
+        if self.exit_code is ExitCode.INCONCLUSIVE:
+            what = [f"not read: {part}" for part in self.sheet.unread] or ["inconclusive, which is not a pass"]
+        named = ": " + some_of(what, MOST_NAMED) if what else ""
+        return f"fails with exit code {int(self.exit_code)}{named}"
 
 
 def grouped(number: int) -> str:

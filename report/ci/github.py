@@ -15,7 +15,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import ElrError, ExitCode
 from elrcheck.base.printable import printable
-from elrcheck.report.document import Case, CaseLevel, Document, path_below, split_place
+from elrcheck.report.document import MOST_NAMED, Case, CaseLevel, Document, path_below, split_place
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
@@ -23,26 +23,28 @@ PLACED = re.compile(r"(.+?), line (\d+): ")
 """The file and the line of a part that was not read."""
 _FEW: Mapping[CaseLevel, int] = {"error": 9, "warning": 3, "note": 3}
 """Cases of one place that have annotations of their own."""
-_MOST_NAMED = 20
-"""Undecided cases that the warning names."""
+_LONGEST = 60
+"""Longest name of a suite in a title; a longer one begins the message."""
 
 
 def to_github(document: Document, workspace: Path = Path()) -> str:
-    """Render the commands, and a last line that the log shows verbatim.
+    """Render the commands, and two last lines that the log shows verbatim: the result, and whether the step fails.
 
-    What was not read comes first: GitHub shows the first ten warnings of a step.
+    What was not read comes first, since GitHub shows the first ten of a step; it is an error if the step fails for it.
     workspace: the folder with the job's repository.
     """
-    lines = [_unread(document.command, part, workspace) for part in document.sheet.unread]
+    kind = "error" if document.exit_code is ExitCode.INCONCLUSIVE else "warning"
+    lines = [_unread(kind, document.command, part, workspace) for part in document.sheet.unread]
     for suite in document.sheet.suites:
         lines += [_annotation(suite.name, cases, workspace) for cases in _at_one_place(suite.cases)]
     if document.exit_code is ExitCode.INCONCLUSIVE:
         undecided = [case.id for suite in document.sheet.suites for case in suite.cases if case.outcome == "undecided"]
         if undecided:
-            text = f"{len(undecided)} undecided: {some_of(undecided, _MOST_NAMED)}"
+            text = f"{len(undecided)} undecided: {some_of(undecided, MOST_NAMED)}"
             lines.append(f"::warning title=elrcheck {document.command}::{message(text)}")
     lines += [f"::warning title=elrcheck {document.command}::{message(note)}" for note in document.sheet.notes]
-    return "\n".join([*lines, f"{document.word.upper()}  {printable(document.sheet.summary)}"]) + "\n"
+    lines.append(f"{document.word.upper()}  {printable(document.sheet.summary)}")
+    return "\n".join([*lines, printable(f"elrcheck {document.command} {document.outcome}")]) + "\n"
 
 
 def fault_command(fault: ElrError, workspace: Path) -> str:
@@ -58,12 +60,12 @@ def fault_command(fault: ElrError, workspace: Path) -> str:
     return f"::error {','.join(fields)}::{message(chr(10).join(map(printable, parts)))}"
 
 
-def _unread(command: str, part: str, workspace: Path) -> str:
-    """Return a warning about a part of the input, at its line if its file is in the repository."""
+def _unread(kind: str, command: str, part: str, workspace: Path) -> str:
+    """Return an annotation of a part of the input, at its line if its file is in the repository."""
     fields, text = [], f"Not read: {part}"
     if (place := PLACED.match(part)) is not None and (workspace / place[1]).is_file():
         fields, text = [f"file={value(place[1])}", f"line={place[2]}"], f"Not read: {part[place.end() :]}"
-    return f"::warning {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
+    return f"::{kind} {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
 
 
 def _at_one_place(cases: Iterable[Case]) -> Iterable[list[Case]]:
@@ -91,7 +93,11 @@ def _annotation(suite: str, cases: Sequence[Case], workspace: Path) -> str:
             fields += [f"file={value(file)}", f"line={line}"]
         else:
             text = f"{text.rstrip()}\n{place} of elrcheck"
-    fields.append(f"title={value(f'{title} ({suite})')}")
+    if len(suite) > _LONGEST:
+        text = f"{suite}\n{text}"
+    else:
+        title = f"{title} ({suite})"
+    fields.append(f"title={value(title)}")
     kind = {"error": "error", "warning": "warning", "note": "notice"}[case.level]
     return f"::{kind} {','.join(fields)}::{message(text)}"
 

@@ -20,7 +20,7 @@ def to_junit(document: Document) -> str:
     root = ET.Element("testsuites", name=f"elrcheck {document.command}")
     totals = [0, 0, 0]
     for suite in document.sheet.suites:
-        numbers = (len(suite.cases), sum(map(_fails, suite.cases)), suite.count("undecided"))
+        numbers = (len(suite.cases), sum(case.fails for case in suite.cases), suite.count("undecided"))
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         root.append(_suite(suite, numbers))
     root.set("tests", str(totals[0]))
@@ -59,7 +59,7 @@ def _case(suite: Suite, case: Case) -> ET.Element:
         file, line = split_place(where)
         element.set("file", legal(file))
         element.set("line", str(line))
-    if _fails(case):
+    if case.fails:
         failure = ET.SubElement(element, "failure", message=legal(case.message), type=legal(case.verdict))
         failure.text = legal(full_text(case) or case.message)
     elif case.outcome == "undecided":
@@ -67,10 +67,6 @@ def _case(suite: Suite, case: Case) -> ET.Element:
     elif case.text:
         ET.SubElement(element, "system-out").text = legal(full_text(case))
     return element
-
-
-def _fails(case: Case) -> bool:
-    return case.outcome == "failed" and not case.advisory
 
 
 def legal(text: str) -> str:

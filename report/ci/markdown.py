@@ -1,24 +1,31 @@
-"""Renders judgements as GitHub-flavoured Markdown: verdict, one table per suite, one diagram per trace."""
+"""Renders judgements as GitHub-flavoured Markdown: verdict, one table per suite, one diagram per trace.
+
+A suite with failures comes first. Many advisory cases, such as the findings of a release, are folded.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from elrcheck.report.document import OUTCOMES, Case, Document, Suite
+from elrcheck.report.document import Case, Document, Suite, path_below
 from elrcheck.report.mermaid import mermaid
 from elrcheck.report.terminal import full_text
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
+_MOST_OPEN = 3
+"""Advisory cases of a suite that are not folded."""
 _MOST_CASES = 200
 """Maximum number of cases in a table: a proof has thousands, and usually all pass."""
 
 
 def to_markdown(document: Document) -> str:
     """Render the document, with a final newline."""
-    lines = [f"# elrcheck {document.command}: {document.verdict}", "", escape(document.sheet.summary), ""]
+    lines = [f"# elrcheck {document.command}: {document.word}", "", escape(document.sheet.summary), ""]
+    lines += [f"The command {escape(document.outcome)}.", ""] if document.sheet.judges else []
     lines += [f"> {escape(note)}" for note in document.sheet.remarks]
-    for suite in document.sheet.suites:
+    for suite in sorted(document.sheet.suites, key=lambda suite: not any(case.fails for case in suite.cases)):
         lines += ["", *_suite(suite)]
     text = "\n".join(lines)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
@@ -29,21 +36,42 @@ def _suite(suite: Suite) -> Iterator[str]:
     yield ""
     if suite.facts:
         yield from _table(("", ""), suite.facts)
-    judged = ", ".join(f"{number} {word}" for word in OUTCOMES if (number := suite.count(word)))
-    yield f"{judged or 'nothing judged'}."
-    yield ""
-    listed = suite.cases
+    advisory = [case for case in suite.cases if case.advisory]
+    failed = suite.count("failed") - len(advisory)
+    numbers = {"passed": suite.count("passed"), "failed": failed, "undecided": suite.count("undecided")}
+    judged = [f"{number} {word}" for word, number in numbers.items() if number]
+    folded = advisory if len(advisory) > _MOST_OPEN else []
+    tolerated = f"{len(advisory)} that the command does not fail for"
+    judged += [tolerated] if advisory and not folded else []
+    if judged or not folded:
+        yield f"{', '.join(judged) or 'nothing judged'}."
+        yield ""
+    listed = [case for case in suite.cases if case not in folded]
     if len(listed) > _MOST_CASES:
-        listed = tuple(case for case in listed if case.outcome != "passed")
+        listed = [case for case in listed if case.outcome != "passed"]
     if listed:
-        rows = tuple(
-            (f"{_mark(case)} {case.title}", case.verdict, case.source or case.place or "")
-            for case in listed[:_MOST_CASES]
-        )
-        yield from _table(("", "verdict", "source"), rows)
+        yield from _cases(listed)
+    if folded:
+        yield f"<details><summary>{tolerated}</summary>"
+        yield ""
+        advice = tuple((f"{_mark(case)} {case.title}", case.verdict, case.help) for case in folded[:_MOST_CASES])
+        yield from _table(("", "verdict", "what to do"), advice)
+        yield "</details>"
     for case in suite.cases:
-        if case.outcome == "failed":
+        if case.fails:
             yield from _failure(case, suite.brokers)
+
+
+def _cases(cases: Sequence[Case]) -> Iterator[str]:
+    """Yield a table of cases."""
+    rows = tuple((f"{_mark(case)} {case.title}", case.verdict, _where(case)) for case in cases[:_MOST_CASES])
+    yield from _table(("", "verdict", "source"), rows)
+
+
+def _where(case: Case) -> str:
+    """Return the place of a case, from the working directory if it is below."""
+    place = case.source or case.place or ""
+    return path_below(Path(), place) or place
 
 
 def _mark(case: Case) -> str:
@@ -53,8 +81,9 @@ def _mark(case: Case) -> str:
 def _failure(case: Case, brokers: int) -> Iterator[str]:
     yield f"### {escape(case.title)}: {escape(case.verdict)}"
     yield ""
-    yield escape(case.message)
-    yield ""
+    if not isinstance(case.text, str) or case.text.partition("\n")[0] not in case.message:
+        yield escape(case.message)
+        yield ""
     if case.text:
         yield from _fenced("text", full_text(case))
     if case.trace is not None and case.trace.steps:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.origin import documentation
 from elrcheck.base.printable import printable_report
 from elrcheck.base.version import __version__
 from elrcheck.report.document import Case, Document, Suite, path_below, split_place
@@ -21,7 +22,8 @@ from elrcheck.results.trace_view import Step, TraceView
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
-"""Base of relative paths: the package for files of the model, the working directory for others."""
+"""Base of relative paths."""
+BASE = "The package elrcheck for the files of its model, the working directory for all others."
 DESCRIBED = "`elrcheck show {}` prints its description."
 ACCEPTED = "`elrcheck gate --update-baseline` accepts the new results."
 Node = dict[str, Any]
@@ -44,7 +46,7 @@ def to_sarif(document: Document) -> str:
             }
         },
         "automationDetails": {"id": f"elrcheck/{document.command}/"},
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The package, for the model's files."}}},
+        "originalUriBaseIds": {ROOT: {"description": {"text": BASE}}},
         "invocations": [_invocation(document)],
         "columnKind": "unicodeCodePoints",
         "results": [_result(document, suite, case, numbers) for suite, case in failed],
@@ -55,14 +57,17 @@ def to_sarif(document: Document) -> str:
 
 def _rule(name: str, case: Case) -> Node:
     title = case.name if case.rule in ("", case.id) else case.rule
-    return {
+    own = case.help and not case.about and isinstance(case.text, str)  # its text begins with what happens
+    rule = {
         "id": name,
         "name": title,
         "shortDescription": _message(title),
-        "fullDescription": _message(f"{title}."),
+        "fullDescription": _message(str(case.text).partition("\n")[0] if own else f"{title}."),
         "defaultConfiguration": {"level": case.level},
         "help": _message(case.help or (DESCRIBED.format(name) if case.place is None else ACCEPTED)),
     }
+    folder = documentation()
+    return {**rule, "helpUri": f"{folder}/{case.page}"} if case.page and folder is not None else rule
 
 
 def _invocation(document: Document) -> Node:
@@ -139,11 +144,11 @@ def _location(place: str) -> Node:
 
 
 def _inside(file: str, byte: int, about: str) -> Node:
-    """Return a byte of a binary file, and what it is about."""
+    """Return a byte of a binary file, and what it is about; code scanning demands a line."""
     uri = ("file://" if file.startswith("/") else "") + _uri(file)
     artifact = {"uri": uri} if "://" in uri else {"uri": uri, "uriBaseId": ROOT}
     return {
-        "physicalLocation": {"artifactLocation": artifact, "region": {"byteOffset": byte}},
+        "physicalLocation": {"artifactLocation": artifact, "region": {"startLine": 1, "byteOffset": byte}},
         "logicalLocations": [{"fullyQualifiedName": about, "kind": "resource"}],
     }
 

@@ -286,11 +286,10 @@ def _invisible(report: AssessReport) -> Iterator[Block]:
 
 
 def assess_sheet(report: AssessReport) -> Sheet:
-    """Return a case for each topic whose settings allow a loss, each finding of each group, and each flag."""
-    suites = [
-        Suite(settings_in_words(group.settings), (*_designed_cases(report, group), *_assessed_cases(report, group)))
-        for group in report.groups
-    ]
+    """Return a case for each topic whose settings allow a loss, each finding of the release, and each flag."""
+    suites = [Suite(settings_in_words(group.settings), _settings_cases(report, group)) for group in report.groups]
+    if of_release := tuple(_known_cases(report)):
+        suites.append(Suite(f"known of Kafka {report.groups[0].settings.kafka}", of_release))
     if report.flags:
         advisory = report.fail_on == "never"
         suites.append(Suite(AUDITED, tuple(flag_case(flag, advisory) for flag in report.flags)))
@@ -335,8 +334,14 @@ def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _settings_cases(report: AssessReport, group: AssessedGroup) -> tuple[Case, ...]:
+    """Return a case for each topic of a group and each thing that its settings allow, or one that passes."""
+    whose = f"settings of {some_of(group.topics, MOST_TOPICS)}" if group.topics else "settings"
+    nothing = Case("settings", whose, "passed", "allow neither a loss nor an outage by design")
+    return tuple(_designed_cases(report, group)) or (nothing,)
+
+
 def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
-    """Yield a case for each topic of a group and each thing that its settings allow."""
     whose = list(itertools.zip_longest(group.topics, group.places, group.lines)) or [("", None, None)]
     for risk in group.by_design:
         fails = report.fails_for(risk.severity, by_design=True)
@@ -359,11 +364,11 @@ def _designed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
             )
 
 
-def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case]:
-    """Yield a case for each finding; an error is what `--fail-on` fails for."""
-    topics = f" ({some_of(group.topics, MOST_TOPICS)})" if group.topics else ""
-    for finding in group.findings:
-        fails = report.fails_for(finding.severity)
+def _known_cases(report: AssessReport) -> Iterator[Case]:
+    """Yield a case for each finding, at its first topic; an error is what `--fail-on` fails for."""
+    for together in findings_together(report):
+        finding, fails = together.finding, report.fails_for(together.finding.severity)
+        topics = f" ({some_of(together.topics, MOST_TOPICS)})" if together.topics else ""
         yield Case(
             finding.finding,
             finding.title,
@@ -371,10 +376,11 @@ def _assessed_cases(report: AssessReport, group: AssessedGroup) -> Iterator[Case
             finding.severity,
             f"{finding.title}{topics}",
             f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
-            place=next(iter(group.places), None),
+            place=next((place for group in together.groups for place in group.places), None),
             help=finding.remedy,
-            level="error" if fails else "warning",
+            level="error" if fails else "note",
             advisory=not fails,
+            page=f"findings/{finding.finding}.md",
         )
 
 

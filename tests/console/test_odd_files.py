@@ -222,7 +222,7 @@ def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
     sheet = Sheet("a\n::error::b", (Suite("s", (case,)),))
     document = Document("replay", "rejected", ExitCode.FINDING, (), sheet)
     assert 'file="t.json" line="1"' in to_junit(document)
-    assert to_github(document).splitlines()[-1] == "REJECTED  a\\n::error::b"
+    assert to_github(document).splitlines()[-2] == "REJECTED  a\\n::error::b"
 
 
 # ---------------------------------------------------------------------------------- signals

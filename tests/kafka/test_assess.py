@@ -223,6 +223,44 @@ def test_what_is_not_read_stands_at_the_top_and_exits_with_3(invoke: Invoke, tmp
     assert "error[topics-unreadable]" in err
 
 
+def test_every_format_of_ci_has_the_number_that_fails(invoke: Invoke, tmp_path: Path) -> None:
+    """A finding of the release is listed once, however many kinds of settings there are, and fails nothing."""
+    topic = "Topic: {}\tPartitionCount: 2\tReplicationFactor: {}\tConfigs: min.insync.replicas={}\n"
+    file = tmp_path / "topics.txt"
+    file.write_text("".join(topic.format(*each) for each in (("a", 3, 2), ("b", 4, 2), ("c", 3, 1), ("d", 5, 2))))
+    question = ("assess", "--kafka", "4.3", "--topics", str(file), "--fail-on", "settings")
+    form = {name: invoke(*question, "--format", name) for name in ("github", "markdown", "junit", "sarif")}
+    assert {code for code, _, _ in form.values()} == {1}
+    github, markdown, junit, sarif = (out for _, out, _ in form.values())
+    assert 'failures="1"' in junit and github.count("::error ") == 1
+    assert github.splitlines()[-1] == "elrcheck assess fails with exit code 1: c: min.insync.replicas"
+    assert re.findall(r"^(\d+) failed", markdown, re.M) == ["1"] and len(markdown) < 8000
+    assert "fails with exit code 1: c: min.insync.replicas." in markdown and markdown.count("❌") == 1
+    run = json.loads(sarif)["runs"][0]
+    results = [(result["ruleId"], result["level"]) for result in run["results"]]
+    assert [rule for rule, level in results if level == "error"] == ["min.insync.replicas"]
+    assert len(results) == len(set(results)) and ("F-20", "note") in results
+    described = {rule["id"]: rule["fullDescription"]["text"] for rule in run["tool"]["driver"]["rules"]}
+    assert all(text.endswith(".") and " " in text for text in described.values())
+    file.write_text(topic.format("a", 3, 2))
+    code, out, _ = invoke(*question, "--format", "github")
+    assert code == 0 and out.splitlines()[-1] == "elrcheck assess passes"
+
+
+def test_what_makes_the_job_fail_unread_is_an_error(invoke: Invoke, tmp_path: Path) -> None:
+    definition = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: {}\n"
+    spec = "spec:\n  replicas: {}\n  config:\n    min.insync.replicas: 2\n"
+    (tmp_path / "bad.yaml").write_text(definition.format("{{ .name }}"))
+    (tmp_path / "good.yaml").write_text((definition + spec).format("a", 3))
+    question = ("assess", "--kafka", "4.3", "--topics", ".", "--fail-on", "settings", "--format", "github")
+    code, out, _ = invoke(*question)
+    assert code == 3 and "::error file=bad.yaml,line=4,title=elrcheck assess::Not read: " in out
+    assert out.splitlines()[-1].startswith("elrcheck assess fails with exit code 3: not read: bad.yaml, line 4: ")
+    (tmp_path / "good.yaml").write_text((definition + spec).format("a", 1))
+    code, out, _ = invoke(*question)
+    assert code == 1 and "::warning file=bad.yaml,line=4," in out
+
+
 def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> None:
     sizes = ((3, 2, "false"), (2, 2, "false"), (3, 1, "false"), (2, 1, "false"), (3, 2, "true"), (1, 1, "false"))
     topic = "Topic: {}\tPartitionCount: {}\tReplicationFactor: {}\tConfigs: min.insync.replicas={}"

@@ -153,7 +153,8 @@ def test_github_escapes_what_would_end_a_command() -> None:
 
 def test_one_annotation_for_each_finding() -> None:
     annotations = render(CHECK, "github").splitlines()
-    assert len(annotations) == 2 and annotations[1].startswith("VIOLATED  kip_full, two-brokers")
+    assert len(annotations) == 3 and annotations[1].startswith("VIOLATED  kip_full, two-brokers")
+    assert annotations[2] == "elrcheck check fails with exit code 1: P-1 LeaderCompleteness"
     head, text = re.fullmatch(r"::error (.+?)::(.*)", annotations[0]).groups()  # type: ignore[union-attr]
     assert head == ("file=invariants/properties.py,line=68,title=P-1 LeaderCompleteness (kip_full%2C two-brokers)")
     assert "because  b is unfenced; 50%25 <sure>%0A" in text

@@ -131,9 +131,9 @@ def test_sarif(report: Report) -> None:
 
 @every_report
 def test_github(report: Report) -> None:
-    *commands, last = render(report, "github").splitlines()
+    *commands, result, last = render(report, "github").splitlines()
     assert commands and all(re.match(r"::(error|warning) [^\r\n]*::", line) for line in commands)
-    assert not last.startswith("::")
+    assert not result.startswith("::") and not last.startswith("::")
     for line in commands:
         head = line.split("::")[1].partition(" ")[2]
         assert all(re.fullmatch(r"(file|line|title)=[^:,]*", field) for field in head.split(",")), head
