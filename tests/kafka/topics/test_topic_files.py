@@ -241,7 +241,7 @@ def test_what_is_not_read_is_annotated_first_and_at_its_line(invoke: Invoke, tmp
 def test_a_setting_is_annotated_at_its_line(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(replaced(STRIMZI.partition("---")[0], 'replicas: "2"', 'replicas: "1"'))
     out = invoke("assess", "--kafka", "4.1", "--topics", "a.yaml", "-f", "github")[1]
-    assert "::error file=a.yaml,line=12,title=orders%3A min.insync.replicas " in out and "line=2,title=F-" in out
+    assert "::error file=a.yaml,line=12,title=orders%3A min.insync.replicas::" in out and "line=2,title=F-" in out
 
 
 def test_a_setting_that_is_misspelt_is_named(tmp_path: Path) -> None:
