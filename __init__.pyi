@@ -82,6 +82,7 @@ def assess(
     logs: Iterable[Place] = (),
     bootstrap: str | None = None,
     client_config: Place | None = None,
+    compare: Iterable[Mapping[str, Setting]] = (),
     fail_on: Literal["flag", "settings", "loss", "outage", "never"] = "loss",
     progress: bool = False,
 ) -> AssessResult:
@@ -99,6 +100,7 @@ def assess(
     logs: Metadata log to audit: a folder, segment, snapshot, or dump.
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
+    compare: Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs.
     fail_on: Exit with 1 for a flag of the audit; settings: or a topic whose own settings allow a loss; loss: or a
         finding that loses records; outage: or any finding.
     progress: Show progress on stderr.

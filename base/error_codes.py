@@ -22,7 +22,7 @@ USAGE: Mapping[str, str] = {
     "usage-missing": "A required option or argument is missing.",
     "usage-option": "The option cannot be combined with the others.",
     "output-clash": "An output would overwrite another output or an input of the command.",
-    "risk-compare": "--compare of `risk` does not name a setting and a value.",
+    "risk-compare": "--compare does not name a setting and a value.",
     "topics-unreadable": "A definition of topics cannot be read, or has no topic that can be assessed.",
     "risk-setting": "No cluster of this release can have these settings, or they are not searched.",
     "usage-record": "--record cannot keep a comparison of this kind.",

@@ -170,6 +170,7 @@ class AssessRequest:
         str | None, Option("Audit a running cluster, and read its release from it.", metavar="HOST:PORT[,...]")
     ] = None
     client_config: ClientConfig = None
+    compare: Compare = ()
     fail_on: Annotated[
         Literal["flag", "settings", "loss", "outage", "never"],
         Option(

@@ -11,6 +11,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.configured import release_numbers
+from elrcheck.kafka.assess.compared_findings import comparisons
 from elrcheck.kafka.assess.known_findings import KnownFindings
 from elrcheck.kafka.assess.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.audit.audit import run_audit
@@ -45,11 +46,13 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     if not topics.topics:
         assumed = tuple(name for name, value in _sizes(request).items() if value is None)
         notes = (*notes, *_assumed(assumed, question, bool(audits)))
+        requests = [question]
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded, notes, assumed=assumed),)
     else:
         described, unread = groups_in(question, topics, apart=False)
         notes = (*notes, *_unrecorded(request, topics), *_twice(topics))
-        groups = tuple(_group(of_group(question, group), recorded, notes, group) for group in described)
+        requests = [of_group(question, group) for group in described]
+        groups = tuple(_group(one, recorded, notes, of) for one, of in zip(requests, described, strict=True))
     applying = frozenset(finding.finding for group in groups for finding in group.findings)
     flags = tuple(flag for audit in audits for flag in audit.flags)
     risky = any(group.findings or group.by_design for group in groups)
@@ -64,6 +67,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         incomplete=any(audit.verdict == "inconclusive" for audit in audits),
         unread=unread,
         fail_on=request.fail_on,
+        comparisons=comparisons(requests, request.compare, recorded),
         seconds=round(time.monotonic() - started, 3),
         interrupted=stopped or any(audit.interrupted for audit in audits),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
@@ -14,11 +14,13 @@ from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.results.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
-from elrcheck.results.risk.assess_report import AssessedFinding
+from elrcheck.results.risk.assess_report import Absence, AssessedFinding
 from elrcheck.results.risk.risk_report import RiskSettings
 
 UPDATE = re.compile(r"Update to (\d+\.\d+)\.\d+ or later")
 """A remedy that is another release, with its line."""
+ABSENCES: Mapping[str, Absence] = {"no": "not-shown", "?": "inconclusive"}
+"""Strongest evidence of a finding in a release that does not show it, as the table has it."""
 
 
 class KnownFindings:
@@ -66,6 +68,16 @@ class KnownFindings:
         ]
         more = f" Losses known of {release} and not of this release: {', '.join(brings)}." if brings else ""
         return replace(one, remedy=one.remedy + more)
+
+    def absence(self, finding: str, settings: Sequence[RiskSettings]) -> Absence:
+        """Return why a finding applies to none of these settings of one release."""
+        needs = next(each.needs for each in self._findings if each.id == finding)
+        if not any(needs.met(each) for each in settings):
+            return "settings"
+        row, release = self._rows[finding], settings[0].kafka
+        if release in row.prevented:
+            return "prevented"
+        return ABSENCES.get(row.strongest(release), "not-tried")
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]

@@ -124,8 +124,8 @@ def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, V
             for written, attribute in inner.attributes.items():
                 demand_spelt(written.replace("_", "."), attribute.line)
             for name in (MIN_ISR, UNCLEAN) if inner.kind == "config" else ():
-                if (given := inner.attributes.get(name.replace(".", "_"))) is not None:
-                    yield name, *given
+                if (entry := inner.attributes.get(name.replace(".", "_"))) is not None:
+                    yield name, *entry
         return
     config = block.attributes.get("config")
     if config is not None and config.value is not None:

@@ -16,11 +16,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from elrcheck.report.document import Block, Case, Gauge, Headline, Line, ReportKind, ReportKinds, Sample, Sheet, Suite
-from elrcheck.report.documents.audit_document import flag_case, flag_gauge
+from elrcheck.report.documents.audit_document import advice_label, flag_case, flag_gauge, partition_in_words
+from elrcheck.report.documents.audit_document import span_in_words as flag_span
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.finding_table import NO_LEADER, Level
-from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
+from elrcheck.results.risk.assess_report import (
+    Absence,
+    AssessComparison,
+    AssessedFinding,
+    AssessedGroup,
+    AssessReport,
+    ChangeKind,
+    NearMiss,
+    NearMissKind,
+)
 from elrcheck.results.risk.risk_report import FindingSeverity, SettingRisk
 
 CAN: dict[FindingSeverity, str] = {"loss": "CAN LOSE", "unavailable": "OUTAGE"}
@@ -30,6 +40,17 @@ SEEN: dict[Level, str] = {
     "classes": "Kafka's own classes of this release do it; not shown on its brokers",
     "model": "only the model of this release does it; not shown on Kafka",
 }
+GONE: dict[Absence | None, str] = {"prevented": "fixed", "not-tried": "not tried", "inconclusive": "not tried"}
+"""The word for a finding that is not known of the other release, if that is not gone."""
+CHANGES: tuple[ChangeKind, ...] = ("gone", "new", "seen")
+ABSENT: dict[Absence, str] = {
+    "prevented": "prevents it",
+    "not-shown": "tried, and not shown",
+    "inconclusive": "tried, without a result",
+    "not-tried": "not tried",
+    "settings": "not with these settings",
+}
+"""Why a finding is not known of a release with settings."""
 PLAIN = ("lost", NO_LEADER)
 """What brokers showed that the severity of a finding says already."""
 WORST_SETTINGS = ("replication.factor", "unclean.leader.election.enable", "min.insync.replicas")
@@ -106,6 +127,10 @@ def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
     yield from _settings(report, detail)
     if report.looked_at:
         yield from _audited(report, detail)
+    for comparison in report.comparisons:
+        yield from _comparison(comparison, report.groups[0].settings.kafka)
+    if detail >= 0 and (report.looked_at or report.comparisons):
+        yield Line("what this release and these settings can do, whatever stands above", style="bold")
     yield from _by_design(report, detail)
     yield from _findings(report, detail)
     if report.interrupted:
@@ -135,7 +160,8 @@ def _flagged(report: AssessReport) -> str:
         return ""
     where = some_of(report.looked_at, MOST_LOGS)
     if report.flags:
-        return f"{several(len(report.flags), 'flag')} in {where}"
+        still = sum(flag.until is None for flag in report.flags)
+        return f"{several(len(report.flags), 'flag')} in {where}, {still or 'none'} of them not over"
     unseen = ", ".join(each.finding for each in report.invisible)
     whole = ", of which a part could not be read" if report.incomplete else ""
     return f"no sign of a loss in {where}{whole}" + (f", which cannot show {unseen}" if unseen else "")
@@ -194,20 +220,56 @@ def _audited(report: AssessReport, detail: int) -> Iterator[Block]:
     """Yield what the audit shows: flags, near misses, and what it cannot see."""
     yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
     for flag in report.flags[:MOST_FLAGS]:
-        yield from wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
-        if detail < 0:
-            continue
-        if flag.until is None:
-            yield from wrapped("  now", flag.remedy)
-        else:
-            yield from wrapped("  over", f"It ended at offset {flag.until}; look for what was lost until then.")
+        partition = partition_in_words(flag, len(report.looked_at) > 1)
+        yield from wrapped(flag.severity.upper(), f"{partition}: {flag.message}; {flag_span(flag)}")
+        if detail >= 0:
+            yield from wrapped(f"  {advice_label(flag)}", flag.remedy)
     if len(report.flags) > MOST_FLAGS:
         yield from wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
     if detail >= 0:
         yield from _near_misses(report, detail)
         yield from _invisible(report)
         yield Line()
-        yield Line("what this release and these settings can do, whatever the audit shows", style="bold")
+
+
+def _comparison(comparison: AssessComparison, here: str) -> Iterator[Block]:
+    """Yield what differs with one setting changed, a line or two for each difference. here: the release asked about."""
+    rows = difference_rows(comparison, here)
+    yield Line(f"compared with {comparison.changed}{'' if rows else ': nothing differs'}", style="bold")
+    for label, what, title, words in rows:
+        yield from wrapped(label, f"{what}{f', {title}' if title else ''}: {words}")
+    yield Line()
+
+
+def difference_rows(comparison: AssessComparison, here: str) -> list[tuple[str, str, str, str]]:
+    """Return how each difference is called, the setting or finding, its title, and what was seen on both sides."""
+    rows = [
+        (label, risk.setting, "by design", risk.happens)
+        for label, risks in (("gone", comparison.by_design_gone), ("new", comparison.by_design_new))
+        for risk in risks
+    ]
+    for change in sorted(comparison.changes, key=lambda change: CHANGES.index(change.change)):
+        shown_there = f"{comparison.kafka} {_level_in_words(change.finding)}"
+        why = ABSENT.get(change.absence or "settings", "")
+        match change.change:
+            case "gone":
+                label = GONE.get(change.absence, "gone")
+                words = f"{comparison.kafka} {why}"
+            case "new":
+                label, words = "new", f"{shown_there}; {here} {why}"
+            case "seen":
+                assert change.before is not None
+                label, words = "seen", f"{here} {_level_in_words(change.before)}; {shown_there}"
+        rows.append((label, change.finding.finding, change.finding.title, words))
+    return rows
+
+
+def _level_in_words(finding: AssessedFinding) -> str:
+    """Return the level at which a finding was shown, and what brokers showed."""
+    if finding.level != "brokers":
+        return f"{finding.level} only"
+    paused = " with a process paused" if finding.forced and finding.on_brokers != BY_HAND else ""
+    return f"brokers: {finding.on_brokers}{paused}"
 
 
 def _by_design(report: AssessReport, detail: int) -> Iterator[Block]:

@@ -12,6 +12,7 @@ from elrcheck.report.documents.assess_document import (
     NEAR,
     FindingOfGroups,
     by_design_together,
+    difference_rows,
     findings_together,
     span_in_words,
     titles_of,
@@ -92,6 +93,10 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         grids.append(Grid("Topics", ("settings", "topics", "which", "defined at"), rows))
     parts = [PagePart("known", common, grids=tuple(grids))]
     parts += [part for part in case_parts(report, document) if part.name == AUDITED]
+    for number, comparison in enumerate(report.comparisons, 1):
+        differing = tuple(difference_rows(comparison, report.groups[0].settings.kafka))
+        grid = Grid("", ("difference", "finding", "title", "seen"), differing)
+        parts.append(PagePart(f"compared{number}", f"Compared with {comparison.changed}", grids=(grid,)))
     if beside := _beside_flags(report):
         parts.append(PagePart("near", "Beside the flags", grids=beside))
     return parts

@@ -13,6 +13,8 @@ from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, Set
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
 AssessVerdict: TypeAlias = Literal["violated", "at_risk", "not_known"]
+ChangeKind: TypeAlias = Literal["gone", "new", "seen"]
+Absence: TypeAlias = Literal["prevented", "not-shown", "inconclusive", "not-tried", "settings"]
 NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
 
@@ -89,6 +91,33 @@ class AssessedGroup(Record, frozen=True):
     """The settings that the request omits, by Kafka's names; each has its usual value."""
 
 
+class AssessChange(Record, frozen=True):
+    """A finding that differs between the settings of the question and others."""
+
+    change: ChangeKind
+    """gone: it does not apply there; new: only there; seen: in both, shown in another way."""
+    finding: AssessedFinding
+    """As it is there; of one that is gone, as it is here."""
+    before: AssessedFinding | None = None
+    """As it is here, if it was shown in another way."""
+    absence: Absence | None = None
+    """Why it does not apply on one side: what its release prevents or was tried for, or the settings."""
+
+
+class AssessComparison(Record, frozen=True):
+    """What differs with one setting changed."""
+
+    changed: str
+    """The setting and its value, such as kafka=4.3."""
+    kafka: str
+    """The release there."""
+    changes: tuple[AssessChange, ...]
+    """The worst first."""
+    by_design_gone: tuple[SettingRisk, ...]
+    """What only the settings of the question allow in every release."""
+    by_design_new: tuple[SettingRisk, ...]
+
+
 class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     """The result of `elrcheck assess`, which searches nothing: it reports what is on record."""
 
@@ -111,6 +140,7 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     """Lines of a description that were not understood."""
     fail_on: FailOn
     seconds: float
+    comparisons: tuple[AssessComparison, ...] = ()
     interrupted: bool = False
 
     @property

@@ -211,6 +211,24 @@ def test_the_advice_does_not_begin_another_finding() -> None:
     assert "Losses known of 4.3.1 and not of this release: F-60 (" in update and "F-20" not in update
 
 
+def test_an_upgrade_in_a_few_lines(invoke: Invoke, tmp_path: Path) -> None:
+    """What is fixed, new, or seen in another way; what was only not tried is not called fixed."""
+    question = ("assess", "--kafka", "4.1", "--replication-factor", "3", "--min-insync-replicas", "1")
+    code, out, _ = invoke(*question, "--compare", "kafka=4.3", "--compare", "min.insync.replicas=2,kafka=4.1.1")
+    release, settings = (part.partition("\n\n")[0] for part in out.split("compared with ")[1:])
+    assert code == 1 and release.startswith("kafka=4.3\n") and len(release.splitlines()) < 20
+    assert "\nfixed        F-23, " in release and "\nnew          F-60, " in release
+    assert "F-52" in release and "4.1.2 brokers: lost (F-52/last), not seen (F-52/h1); 4.3.1 brokers: lost" in release
+    assert "\ngone         min.insync.replicas, by design" in settings and "\nnot tried    F-68, " in settings
+    _, out, _ = invoke(*question, "--compare", "kafka=4.1.2", "-q")
+    assert "compared with kafka=4.1.2: nothing differs" in out
+    (tmp_path / "topics.txt").write_text(TOPICS)
+    report = assess("4.1", topics=(tmp_path / "topics.txt",), compare=("kafka=4.3",))
+    changes = {(change.change, change.finding.finding) for change in report.comparisons[0].changes}
+    assert {("gone", "F-23"), ("new", "F-60"), ("seen", "F-52")} <= changes and ("new", "F-62") not in changes
+    assert invoke(*question, "--compare", "kafk=4.3")[0] == 2
+
+
 def test_what_is_not_read_stands_at_the_top_and_exits_with_3(invoke: Invoke, tmp_path: Path) -> None:
     """Unless something fails, which exits with 1."""
     file = tmp_path / "topics.txt"
