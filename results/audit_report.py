@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
+from elrcheck.results.near_misses import NearMisses, NearTogether
 
 AuditVerdict: TypeAlias = Literal["no_sign", "violated", "inconclusive"]
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
@@ -89,6 +90,10 @@ class AuditedLog(Record, frozen=True):
     """Ids of the brokers that are registered at the end of the log."""
     fenced: tuple[int, ...] = ()
     """Ids of the fenced brokers among them."""
+    near_misses: tuple[NearMisses, ...] | None = None
+    """By kind, with the first few of each; null if the logs are too long to look for them at once."""
+    near_together: tuple[NearTogether, ...] = ()
+    """The partitions in which several of them began within seconds."""
 
 
 class UnreadRecords(Record, frozen=True):

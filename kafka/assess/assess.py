@@ -13,9 +13,9 @@ from elrcheck.base.progress import Progress
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.kafka.assess.compared_findings import comparisons
 from elrcheck.kafka.assess.known_findings import KnownFindings
-from elrcheck.kafka.assess.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.live_audit import audit_cluster
+from elrcheck.kafka.audit.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.live.snapshot import ClusterSnapshot
 from elrcheck.kafka.log.cluster_state import ClusterState
 from elrcheck.kafka.risk.compared_requests import groups_in, of_group
@@ -77,7 +77,7 @@ def _audits(request: AssessRequest, progress: Progress, snapshots: list[ClusterS
     """Audit the logs and the cluster that the request names, if any; add the cluster to `snapshots`."""
     audits = []
     if request.logs:
-        audits.append(run_audit(AuditRequest(request.logs), progress))
+        audits.append(run_audit(AuditRequest(request.logs), progress, near=False))
     if request.bootstrap is not None:
         question = AuditRequest(bootstrap=request.bootstrap, client_config=request.client_config)
         audits.append(audit_cluster(question, progress, snapshots.append))

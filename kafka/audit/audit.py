@@ -7,12 +7,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import structs
+
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress, RecordsDone
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings, report_of
 from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun
 from elrcheck.kafka.log.history import Applied
@@ -26,14 +29,18 @@ STEPS = 256
 """Items between two looks at the clock."""
 WORTH_PROCESSES = 1 << 26
 """Size of logs in bytes from which several processes are used, if their number is left open."""
+MOST_WATCHED = 50_000
+"""Records of logs that are read once more for near misses: two seconds."""
+MOST_NEAR = 3
+"""Near misses of a kind that the report has one by one."""
 MANY_PROCESSORS = 4
 """With at least this many CPUs, one process reads and the others judge."""
 
 
-def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
+def run_audit(request: AuditRequest, progress: Progress, *, near: bool = True) -> AuditReport:
     """Audit every log under the paths, or a cluster; raise UsageFault if there is nothing to read.
 
-    After an interruption the report has what was read until then.
+    After an interruption the report has what was read until then. near: count near misses too, if the logs are short.
     """
     if request.bootstrap is not None:
         from elrcheck.kafka.audit.live_audit import audit_cluster
@@ -57,8 +64,27 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
         if not interrupted():
             for of_log, keys in worst_partitions(findings):
                 timelines += timelines_of(of_log, keys, read_log(of_log.log, interrupted))
+        watches: list[NearMissWatch] = []
+        if near and sum(each.read.records for each in findings) <= MOST_WATCHED and not interrupted():
+            progress.stage("looking for near misses")
+            watches = watched(request.paths, interrupted)
         stopped = interrupted()
-    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
+    report = report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
+    return report if stopped or not watches else _with_near_misses(report, watches)
+
+
+def _with_near_misses(report: AuditReport, watches: Sequence[NearMissWatch]) -> AuditReport:
+    """Return the report with the near misses of each log."""
+    of_log = {watch.log: watch for watch in watches}
+    logs = tuple(
+        structs.replace(
+            log,
+            near_misses=near_misses([of_log[log.name]], MOST_NEAR),
+            near_together=tuple(of_log[log.name].together()),
+        )
+        for log in report.logs
+    )
+    return structs.replace(report, logs=logs)
 
 
 def _workers(requested: int | None, size: int) -> int:

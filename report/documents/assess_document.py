@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from elrcheck.report.document import Block, Case, Gauge, Headline, Line, ReportKind, ReportKinds, Sample, Sheet, Suite
-from elrcheck.report.documents.audit_document import advice_label, flag_case, flag_gauge, partition_in_words
+from elrcheck.report.documents.audit_document import NEAR, advice_label, flag_case, flag_gauge, partition_in_words
 from elrcheck.report.documents.audit_document import span_in_words as flag_span
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.finding_table import NO_LEADER, Level
+from elrcheck.results.near_misses import NearMiss
 from elrcheck.results.risk.assess_report import (
     Absence,
     AssessComparison,
@@ -28,8 +29,6 @@ from elrcheck.results.risk.assess_report import (
     AssessedGroup,
     AssessReport,
     ChangeKind,
-    NearMiss,
-    NearMissKind,
 )
 from elrcheck.results.risk.risk_report import FindingSeverity, SettingRisk
 
@@ -55,11 +54,6 @@ PLAIN = ("lost", NO_LEADER)
 """What brokers showed that the severity of a finding says already."""
 WORST_SETTINGS = ("replication.factor", "unclean.leader.election.enable", "min.insync.replicas")
 """The settings whose values can lose records, those that lose most first."""
-NEAR: dict[NearMissKind, str] = {
-    "leader-returned": "a leader away and back, as F-51 needs",
-    "below-min-isr": "an ISR below min.insync.replicas",
-    "eligible-gone": "a broker that is eligible, and gone",
-}
 BY_HAND = "by hand"
 AUDITED = "audit"
 """The name of the suite of flags."""

@@ -8,6 +8,8 @@ CRITICAL  elr-outside-replicas  F-20: 1 partition
 
 from __future__ import annotations
 
+import posixpath
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -36,9 +38,18 @@ from elrcheck.results.audit_report import (
     AuditReport,
     Severity,
 )
+from elrcheck.results.near_misses import NearMissKind
 
+NEAR: Mapping[NearMissKind, str] = {
+    "leader-returned": "a leader away and back, as F-51 needs",
+    "no-leader": "an outage: a partition without a leader",
+    "below-min-isr": "an ISR below min.insync.replicas",
+    "eligible-gone": "a broker that is eligible, and gone",
+}
 MOST_LISTED = 5
 """Flags of a rule that are shown without --verbose."""
+MOST_NAMED = 2
+"""Logs that a command names."""
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
 
 
@@ -80,7 +91,8 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
 def answer_in_words(report: AuditReport) -> str:
     """Return whether anything has to be done now, and for which partitions."""
     if not report.flags:
-        return "of a loss" if report.verdict == "no_sign" else "no flag"
+        beside = " and ".join(filter(None, (_outages(report.logs), _near(report.logs))))
+        return ", but ".join(filter(None, ("of a loss" if report.verdict == "no_sign" else "no flag", beside)))
     serious = [flag for flag in report.flags if flag.severity != "low"]
     if now := _named(report, (flag for flag in serious if flag.until is None)):
         return f"act now on {some_of(now, MOST_LISTED)}"
@@ -90,15 +102,22 @@ def answer_in_words(report: AuditReport) -> str:
 
 
 def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
-    """Return the partitions of the flags, each once; of several logs with the name of its log."""
-    several_logs = len(report.logs) > 1
-    return list(dict.fromkeys(partition_in_words(flag, several_logs) for flag in flags))
+    """Return the partitions of the flags, each once, with its log if there are several."""
+    return list(dict.fromkeys(f"{flag.topic}-{flag.partition}{of_log(flag.log, report)}" for flag in flags))
 
 
-def partition_in_words(flag: AuditFlag, with_log: bool) -> str:
-    """Return the partition of a flag, with its log if there are several."""
-    partition = f"{flag.topic}-{flag.partition}"
-    return f"{partition} of {flag.log}" if with_log else partition
+def of_log(name: str, report: AuditReport) -> str:
+    """Return " of" the log, without the folder that contains all logs; empty if there is one log."""
+    return f" of {short_names(report)[name]}" if len(report.logs) > 1 else ""
+
+
+def short_names(report: AuditReport) -> Mapping[str, str]:
+    """Return the names of the logs without the folder that contains all of them."""
+    names = [log.name for log in report.logs]
+    if len(names) == 1:
+        return {name: name for name in names}
+    shared = posixpath.commonpath(names) if len({name[:1] == "/" for name in names}) == 1 else ""
+    return {name: posixpath.relpath(name, shared or ".") for name in names}
 
 
 def span_in_words(flag: AuditFlag) -> str:
@@ -121,8 +140,10 @@ def repair_in_words(repair: AuditRepair) -> str:
 def invisible_in_words(report: AuditReport) -> str:
     """Return which losses of records leave no sign in what was audited."""
     names = ", ".join(each.finding for each in report.invisible)
-    here = "a metadata log" if report.cluster is None else "a cluster as it is now"
-    return f"cannot be seen in {here}: {names}, which lose acknowledged records (`elrcheck assess` says more)"
+    here, where = "a cluster as it is now", "`elrcheck assess --bootstrap` says what shows them"
+    if report.cluster is None:
+        here, where = "a metadata log", f"`{_assess(report.logs)}` says what shows them"
+    return f"cannot be seen in {here}: {names}, which lose acknowledged records ({where})"
 
 
 def needs_a_look(log: AuditedLog, report: AuditReport) -> bool:
@@ -135,6 +156,45 @@ def release_in_words(audited: AuditedLog | AuditedCluster) -> str:
     """Return the release of the brokers, and the metadata.version of the cluster."""
     line = f"Kafka {audited.kafka}{' or later' if audited.or_later else ''}" if audited.kafka else "release unknown"
     return f"{line}, metadata.version {audited.metadata_version or 'not set'}"
+
+
+def near_in_words(report: AuditReport) -> Iterator[str]:
+    """Yield the outages and near misses of the logs, a line each, and the command that lists them."""
+    logs = [log for log in report.logs if log.near_misses is None or any(near.times for near in log.near_misses)]
+    if report.interrupted or not logs:
+        return
+    command = _assess(logs)
+    if logs[0].near_misses is None:
+        yield f"near misses: not looked for in so many records; `{command}` lists them"
+        return
+    if outages := _outages(logs):
+        yield f"outage: {outages}"
+    for log in logs:
+        for each in log.near_together:
+            kinds = "; ".join(NEAR[kind] for kind in each.kinds)
+            where = f"{each.topic}-{each.partition}{of_log(log.name, report)}"
+            yield f"{where}: within {each.seconds:.1f} s from offset {each.offset}, {each.time}: {kinds}"
+    yield f"{_near(logs) or 'near misses: none'}: `{command}` lists them"
+
+
+def _assess(logs: Sequence[AuditedLog]) -> str:
+    """Return the command that assesses these logs; of many with a placeholder."""
+    names = [shlex.quote(log.name) for log in logs] if len(logs) <= MOST_NAMED else ["PATH"]
+    return " ".join(("elrcheck assess", *(f"--log {name}" for name in names)))
+
+
+def _outages(logs: Sequence[AuditedLog]) -> str:
+    """Return how many partitions had no leader, and for how long; empty if none was seen."""
+    near = [near for log in logs for near in log.near_misses or () if near.kind == "no-leader" and near.longest]
+    longest = max((near.longest or 0 for near in near), default=0)
+    partitions = sum(near.partitions for near in near)
+    return f"{_several(partitions, 'partition')} without a leader for up to {longest:.1f} s" if partitions else ""
+
+
+def _near(logs: Sequence[AuditedLog]) -> str:
+    """Return the number of near misses, outages left out; empty if none was seen."""
+    times = sum(near.times for log in logs for near in log.near_misses or () if near.kind != "no-leader")
+    return several(times, "near miss", "near misses", grouped(times)) if times else ""
 
 
 def brokers_in_words(audited: AuditedLog | AuditedCluster) -> str:
@@ -208,6 +268,7 @@ def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
         records = sum(log.records for log in report.logs) - sum(log.records for log in listed)
         more = "log" if len(listed) == 0 else "more log"
         yield Line(f"{_several(rest, more)} without a flag, {_several(records, 'record')}; --verbose lists them")
+    yield from map(Line, near_in_words(report))
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"
@@ -220,12 +281,12 @@ LEVELS: Mapping[Severity, CaseLevel] = {"critical": "error", "high": "error", "m
 
 def audit_sheet(report: AuditReport) -> Sheet:
     """Return a suite for each log."""
-    judged = f"{several(report.partitions, 'partition')}, {several(len(report.flags), 'flag')}"
-    damage = several(len(report.damage), "damaged place")
-    summary = f"{several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"
-    notes: tuple[str, ...] = ()
+    judged = f"{_several(report.partitions, 'partition')}, {_several(len(report.flags), 'flag')}"
+    damage = _several(len(report.damage), "damaged place")
+    summary = f"{_several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"
+    notes = tuple(near_in_words(report))
     if report.interrupted:
-        notes = ("interrupted: a partial report, of what was read until then",)
+        notes += ("interrupted: a partial report, of what was read until then",)
     suites = tuple(_suite(log, report) for log in report.logs)
     if report.cluster is not None:
         suites = (_cluster_suite(report.cluster, report),)

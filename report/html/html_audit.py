@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.audit_document import advice_label, brokers_in_words, needs_a_look, release_in_words
+from elrcheck.report.documents.audit_document import (
+    advice_label,
+    brokers_in_words,
+    needs_a_look,
+    release_in_words,
+    short_names,
+)
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
@@ -28,7 +33,7 @@ def audit_parts(report: AuditReport, document: Document) -> Iterable[PagePart]:
     """Return an overview of topics and logs, and a part for each log with a flag or damage; or one for a cluster."""
     if report.cluster is not None:
         return (_cluster(report.cluster, report),)
-    names = _short_names(report)
+    names = short_names(report)
     parts = [
         _part(f"l{number}", names[log.name], log, report)
         for number, log in enumerate(report.logs, 1)
@@ -45,15 +50,6 @@ def _brief(log: AuditedLog, report: AuditReport) -> str:
     flags = Counter(flag.severity for flag in report.flags if flag.log == log.name)
     words = [f"{flags[severity]} {severity}" for severity in WORST_FIRST if flags[severity]]
     return f"flags: {', '.join(words)}" if words else "not read to its end"
-
-
-def _short_names(report: AuditReport) -> Mapping[str, str]:
-    """Return the names of the logs without the folder that contains all of them."""
-    names = [log.name for log in report.logs]
-    if len(names) == 1:
-        return {name: name for name in names}
-    shared = posixpath.commonpath(names) if len({name[:1] == "/" for name in names}) == 1 else ""
-    return {name: posixpath.relpath(name, shared or ".") for name in names}
 
 
 def _overview(report: AuditReport, names: Mapping[str, str]) -> PagePart:

@@ -9,7 +9,6 @@ from elrcheck.report.documents.assess_document import (
     AUDITED,
     CAN,
     MOST_TOPICS,
-    NEAR,
     FindingOfGroups,
     by_design_together,
     difference_rows,
@@ -17,6 +16,7 @@ from elrcheck.report.documents.assess_document import (
     span_in_words,
     titles_of,
 )
+from elrcheck.report.documents.audit_document import NEAR
 from elrcheck.report.documents.risk_document import (
     SEARCHED,
     WORDS,
@@ -120,7 +120,7 @@ def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
         for each in kind.first
     )
     left = sum(kind.times - len(kind.first) for kind in report.near_misses)
-    note = "None of them is wrong by itself." + (f" {left:,} more are left out." if left else "")
+    note = "No rule is broken, but a loss may begin so." + (f" {left:,} more are left out." if left else "")
     grids = []
     if near:
         grids.append(Grid("Near misses in the log", ("partition", "what", "what was so", "when"), near, note))

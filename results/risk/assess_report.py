@@ -9,13 +9,13 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
 from elrcheck.results.finding_table import STRONGEST_FIRST, Level
+from elrcheck.results.near_misses import NearMisses
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]
 AssessVerdict: TypeAlias = Literal["violated", "at_risk", "not_known"]
 ChangeKind: TypeAlias = Literal["gone", "new", "seen"]
 Absence: TypeAlias = Literal["prevented", "not-shown", "inconclusive", "not-tried", "settings"]
-NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
 
 class AssessedFinding(Record, frozen=True):
@@ -42,34 +42,6 @@ class AssessedFinding(Record, frozen=True):
     def rank(self) -> tuple[bool, int, bool]:
         """What sorts the worst first: losses, then the strongest level, then what was not forced."""
         return self.severity != "loss", STRONGEST_FIRST.index(self.level), self.forced
-
-
-class NearMiss(Record, frozen=True):
-    """A history in a metadata log that came close to a loss, though nothing in it is wrong."""
-
-    kind: NearMissKind
-    log: str
-    topic: str
-    partition: int
-    message: str
-    offset: int
-    """Offset of the record that begins it."""
-    time: str
-    until: int | None = None
-    """Offset of the record that ends it; null if it lasts."""
-    until_time: str | None = None
-
-
-class NearMisses(Record, frozen=True):
-    """The near misses of one kind."""
-
-    kind: NearMissKind
-    times: int
-    """How often it happened."""
-    partitions: int
-    """In how many partitions."""
-    first: tuple[NearMiss, ...]
-    """The first ones, up to a limit."""
 
 
 class AssessedGroup(Record, frozen=True):

@@ -12,9 +12,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.assess.assess import run_assess
-from elrcheck.kafka.assess.near_misses import near_misses, watched
+from elrcheck.kafka.audit.near_misses import near_misses, watched
 from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
-from elrcheck.results.risk.assess_report import NearMiss
+from elrcheck.results.near_misses import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
 from support.log_stories import broker
 from support.log_writer import RecordFields
@@ -84,10 +84,47 @@ def test_conditions_begin_and_end_with_settings_and_brokers(tmp_path: Path) -> N
     assert [(each.offset, each.until) for each in spans["eligible-gone"]] == [(10, None)]
 
 
+def test_a_partition_without_a_leader_is_an_outage_and_no_small_isr(tmp_path: Path) -> None:
+    gone = change(isr=[], leader=-1, eligibleLeaderReplicas=[0, 1, 2])
+    log = written(tmp_path, START, change(isr=[0], eligibleLeaderReplicas=[1, 2]), gone, change(isr=[1], leader=1))
+    spans = near(log)
+    (outage,) = spans["no-leader"]
+    assert outage.message == "no leader: ISR [], ELR [0, 1, 2]" and (outage.offset, outage.until) == (9, 10)
+    assert [(each.offset, each.until) for each in spans["below-min-isr"]] == [(8, 9), (10, None)]
+    (of_kind,) = (each for each in near_misses(watched([log], lambda: False)) if each.kind == "no-leader")
+    assert of_kind.longest == 0.001  # a millisecond from record to record
+
+
+def test_near_misses_of_one_partition_within_seconds_are_named_together(tmp_path: Path) -> None:
+    (watch,) = watched([LOST], lambda: False)
+    (together,) = watch.together()
+    assert (together.topic, together.partition, together.offset, together.seconds) == ("c", 1, 38, 3.758)
+    assert together.kinds == ("below-min-isr", "leader-returned", "eligible-gone")
+    (watch,) = watched([written(tmp_path, START, AWAY, BACK)], lambda: False)
+    assert list(watch.together()) == []
+
+
+def test_an_audit_without_flags_points_to_near_misses(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, _ = invoke("audit", str(CONTROL))
+    assert code == 0 and f"2 near misses: `elrcheck assess --log {CONTROL}` lists them" in out.splitlines()
+    assert "NO SIGN  of a loss, but " in out
+    page = tmp_path / "page.html"
+    invoke("audit", str(CONTROL), "-o", str(page))
+    assert f"<code>elrcheck assess --log {CONTROL}</code> lists them" in page.read_text(encoding="utf-8")
+    code, out, _ = invoke("audit", str(written(tmp_path, START, AWAY)))
+    assert code == 0 and "near misses: none" not in out and "NO SIGN  of a loss: " in out
+
+
+def test_long_logs_are_not_read_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elrcheck.kafka.audit.audit.MOST_WATCHED", 85)
+    out = invoke("audit", str(CONTROL))[1]
+    assert f"near misses: not looked for in so many records; `elrcheck assess --log {CONTROL}` lists them" in out
+
+
 def test_the_page_names_near_misses_and_what_cannot_be_seen(invoke: Invoke) -> None:
     code, out, _ = invoke("assess", "--kafka", "4.1", "--log", str(CONTROL), "--fail-on", "flag")
     lines = out.splitlines()
-    assert code == 0 and "an ISR below min.insync.replicas: 1 time, 1 partition" in lines
+    assert code == 0 and "an ISR below min.insync.replicas: 2 times, 1 partition" in lines
     start = next(number for number, line in enumerate(lines) if line.startswith("cannot be seen here"))
     assert lines[start + 1].startswith("  F-51") and any(line.startswith("  F-63") for line in lines[start:])
     code, out, _ = invoke("audit", str(CONTROL))

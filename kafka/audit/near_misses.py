@@ -1,13 +1,13 @@
 """Near misses in a metadata log: situations close to a loss, whether or not one followed.
 
-There are three kinds. A leader loses its leadership and soon leads again without a restart, as F-51 needs. The ISR
-has fewer members than min.insync.replicas. A broker is in the ELR, so it counts as complete, while it is fenced,
-stopping or not registered. None of them is wrong by itself, and none is a flag of the audit.
+There are four kinds. A leader loses its leadership and soon leads again without a restart, as F-51 needs. No replica
+leads, which is an outage. The ISR of a leader has fewer members than min.insync.replicas. A broker is in the ELR, so it
+counts as complete, while it is fenced, stopping or not registered. None breaks a rule, and none is a flag of the audit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.kafka.log.record_table import ABOUT_BROKERS, ABOUT_SETTINGS
 from elrcheck.kafka.partition_questions import NO_LEADER
 from elrcheck.model.state import configured_min_isr
-from elrcheck.results.risk.assess_report import NearMiss, NearMisses, NearMissKind
+from elrcheck.results.near_misses import NearMiss, NearMisses, NearMissKind, NearTogether
 
 MOST = 300
 """Near misses of a kind that are reported one by one."""
@@ -42,7 +42,9 @@ class NearMissWatch:
 
     def __init__(self, log: str) -> None:
         self.near: list[NearMiss] = []
-        self._log = log
+        self._spans: list[tuple[int, int | None]] = []
+        """When each of them began and ended, in milliseconds."""
+        self.log = log
         self._history = History()
         self._last_led: dict[PartitionKey, dict[int, LastLed]] = {}
         self._open: dict[tuple[PartitionKey, NearMissKind], int] = {}
@@ -99,7 +101,7 @@ class NearMissWatch:
                 between = ", ".join(map(str, dict.fromkeys(others)))
                 words = f"leader {now}, then {between}, then {now} again after {(event.time - last.time) / 1000:.2f} s"
                 self._add(key, "leader-returned", f"{words}, not restarted", last.offset, last.time)
-                self.near[-1] = replace(self.near[-1], until=event.offset, until_time=time_of(event.time))
+                self._end(len(self.near) - 1, event)
         if was != NO_LEADER:
             led[was] = LastLed(self._epoch(was), event.offset, event.time)
 
@@ -133,15 +135,51 @@ class NearMissWatch:
             self._add(key, kind, words, at.offset, at.time)
         elif number is not None and words is None:
             del self._open[key, kind]
-            self.near[number] = replace(self.near[number], until=at.offset, until_time=time_of(at.time))
+            self._end(number, at)
 
     def _add(self, key: PartitionKey, kind: NearMissKind, words: str, offset: int, time: int) -> None:
         topic = self._history.state.name_of(key)
-        self.near.append(NearMiss(kind, self._log, topic, key.partition, words, offset, time_of(time)))
+        self.near.append(NearMiss(kind, self.log, topic, key.partition, words, offset, time_of(time)))
+        self._spans.append((time, None))
+
+    def _end(self, number: int, at: Applied) -> None:
+        self.near[number] = replace(self.near[number], until=at.offset, until_time=time_of(at.time))
+        self._spans[number] = self._spans[number][0], at.time
+
+    def longest(self, kind: NearMissKind) -> float | None:
+        """Return the seconds of the longest near miss of a kind, at least 0; None without one."""
+        last = 0 if self._at is None else self._at.time
+        spans = [span for near, span in zip(self.near, self._spans, strict=True) if near.kind == kind]
+        return max((max((last if end is None else end) - start, 0) / 1000 for start, end in spans), default=None)
+
+    def together(self) -> Iterator[NearTogether]:
+        """Yield the partitions in which a leader was away and back, and something else happened within 15 s of it."""
+        of_partition: dict[tuple[str, int], list[int]] = {}
+        for number, near in enumerate(self.near):
+            of_partition.setdefault((near.topic, near.partition), []).append(number)
+        for (topic, partition), numbers in of_partition.items():
+            returns = [self._spans[number][0] for number in numbers if self.near[number].kind == "leader-returned"]
+            while returns:
+                start = returns[0]
+                close = [n for n in numbers if abs(self._spans[n][0] - start) <= UNREAD_FOR]
+                returns = [other for other in returns if other - start > UNREAD_FOR]
+                kinds = tuple(dict.fromkeys(self.near[number].kind for number in close))
+                if len(kinds) > 1:
+                    times = [self._spans[number][0] for number in close]
+                    first = self.near[close[times.index(min(times))]]
+                    seconds = (max(times) - min(times)) / 1000
+                    yield NearTogether(self.log, topic, partition, kinds, first.offset, first.time, seconds)
+
+
+def _without_leader(state: ClusterState, key: PartitionKey, stored: StoredPartition) -> str | None:
+    p = stored.shape.lists
+    return f"no leader: ISR {list(p.isr)}, ELR {list(p.elr)}" if p.leader == NO_LEADER else None
 
 
 def _below_min_isr(state: ClusterState, key: PartitionKey, stored: StoredPartition) -> str | None:
     p = stored.shape.lists
+    if p.leader == NO_LEADER:
+        return None
     settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, 1)
     least = min(configured_min_isr(settings), len(p.replicas))
     below = len(p.isr) < least
@@ -164,7 +202,11 @@ def _why_gone(state: ClusterState, broker: int) -> str:
 
 
 Judge = Callable[[ClusterState, PartitionKey, StoredPartition], str | None]
-CONDITIONS: Mapping[NearMissKind, Judge] = {"below-min-isr": _below_min_isr, "eligible-gone": _eligible_and_gone}
+CONDITIONS: Mapping[NearMissKind, Judge] = {
+    "no-leader": _without_leader,
+    "below-min-isr": _below_min_isr,
+    "eligible-gone": _eligible_and_gone,
+}
 KINDS: tuple[NearMissKind, ...] = ("leader-returned", *CONDITIONS)
 
 
@@ -179,13 +221,13 @@ def watched(paths: Sequence[Path | str], interrupted: Callable[[], bool]) -> lis
     return watches
 
 
-def near_misses(watches: Sequence[NearMissWatch]) -> tuple[NearMisses, ...]:
-    """Return the near misses of the logs by kind, in the order of each log."""
-    near = [each for watch in watches for each in watch.near]
-    of_kind = {kind: [each for each in near if each.kind == kind] for kind in KINDS}
-    return tuple(_together(kind, each) for kind, each in of_kind.items())
+def near_misses(watches: Sequence[NearMissWatch], most: int = MOST) -> tuple[NearMisses, ...]:
+    """Return the near misses of the logs by kind, in the order of each log. most: of a kind, one by one."""
+    return tuple(_of_kind(kind, watches, most) for kind in KINDS)
 
 
-def _together(kind: NearMissKind, near: Sequence[NearMiss]) -> NearMisses:
+def _of_kind(kind: NearMissKind, watches: Sequence[NearMissWatch], most: int) -> NearMisses:
+    near = [each for watch in watches for each in watch.near if each.kind == kind]
     partitions = len({(each.log, each.topic, each.partition) for each in near})
-    return NearMisses(kind, len(near), partitions, tuple(near[:MOST]))
+    longest = max((seconds for watch in watches if (seconds := watch.longest(kind)) is not None), default=None)
+    return NearMisses(kind, len(near), partitions, tuple(near[:most]), longest)
