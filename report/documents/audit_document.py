@@ -48,8 +48,8 @@ NEAR: Mapping[NearMissKind, str] = {
 }
 MOST_LISTED = 5
 """Flags of a rule that are shown without --verbose."""
-MOST_NAMED = 2
-"""Logs that a command names."""
+MOST_NAMED = 1
+"""Logs that a command names; more have a placeholder."""
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
 
 
@@ -90,15 +90,14 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
 
 def answer_in_words(report: AuditReport) -> str:
     """Return whether anything has to be done now, and for which partitions."""
-    if not report.flags:
+    serious = [flag for flag in report.flags if flag.severity != "low"]
+    if not serious:
         beside = " and ".join(filter(None, (_outages(report.logs), _near(report.logs))))
         return ", but ".join(filter(None, ("of a loss" if report.verdict == "no_sign" else "no flag", beside)))
-    serious = [flag for flag in report.flags if flag.severity != "low"]
     if now := _named(report, (flag for flag in serious if flag.until is None)):
         return f"act now on {some_of(now, MOST_LISTED)}"
-    if over := _named(report, serious):
-        return f"over at the end of the log; check {some_of(over, MOST_LISTED)} for lost records"
-    return "notes only"
+    over = some_of(_named(report, serious), MOST_LISTED)
+    return f"over at the end of the log; check {over} for lost records"
 
 
 def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
@@ -117,7 +116,7 @@ def short_names(report: AuditReport) -> Mapping[str, str]:
     if len(names) == 1:
         return {name: name for name in names}
     shared = posixpath.commonpath(names) if len({name[:1] == "/" for name in names}) == 1 else ""
-    return {name: posixpath.relpath(name, shared or ".") for name in names}
+    return {name: name if shared == "/" else posixpath.relpath(name, shared or ".") for name in names}
 
 
 def span_in_words(flag: AuditFlag) -> str:
@@ -142,7 +141,7 @@ def invisible_in_words(report: AuditReport) -> str:
     names = ", ".join(each.finding for each in report.invisible)
     here, where = "a cluster as it is now", "`elrcheck assess --bootstrap` says what shows them"
     if report.cluster is None:
-        here, where = "a metadata log", f"`{_assess(report.logs)}` says what shows them"
+        here, where = "a metadata log", "`elrcheck assess --log PATH` says what shows them"
     return f"cannot be seen in {here}: {names}, which lose acknowledged records ({where})"
 
 
@@ -281,12 +280,14 @@ LEVELS: Mapping[Severity, CaseLevel] = {"critical": "error", "high": "error", "m
 
 def audit_sheet(report: AuditReport) -> Sheet:
     """Return a suite for each log."""
-    judged = f"{_several(report.partitions, 'partition')}, {_several(len(report.flags), 'flag')}"
-    damage = _several(len(report.damage), "damaged place")
-    summary = f"{_several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"
-    notes = tuple(near_in_words(report))
+    judged = f"{several(report.partitions, 'partition', written=f'{report.partitions:,}')}"
+    judged += f", {several(len(report.flags), 'flag', written=f'{len(report.flags):,}')}"
+    damage = several(len(report.damage), "damaged place")
+    records = several(report.records, "record", written=f"{report.records:,}")
+    summary = f"{records}, {judged}, {damage}, {report.seconds:.1f} s"
+    notes: tuple[str, ...] = ()
     if report.interrupted:
-        notes += ("interrupted: a partial report, of what was read until then",)
+        notes = ("interrupted: a partial report, of what was read until then",)
     suites = tuple(_suite(log, report) for log in report.logs)
     if report.cluster is not None:
         suites = (_cluster_suite(report.cluster, report),)
@@ -353,7 +354,8 @@ def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
 
 
 def _no_flag(report: AuditReport) -> Case:
-    return Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report))
+    text = "\n".join((*near_in_words(report), invisible_in_words(report)))
+    return Case("no-flag", "no partition is flagged", "passed", "no sign", text=text)
 
 
 def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:

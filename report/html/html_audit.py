@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from elrcheck.report.document import Document
+from elrcheck.report.document import THIN_SPACE, Document
 from elrcheck.report.documents.audit_document import (
+    NEAR,
     advice_label,
     brokers_in_words,
+    near_in_words,
     needs_a_look,
     release_in_words,
     short_names,
@@ -26,6 +28,7 @@ MOST_ROWS = 500
 TOPICS = ("topic", "worst", "findings", "rules", "partitions flagged", "flags not over", "log")
 LOGS = ("log", "flags", "release", "ELR", "brokers", "partitions", "records", "offsets")
 NOW = ("partition", "severity", "rule", "finding", "condition")
+NEAR_MISSES = ("log", "what", "times", "partitions", "longest, in seconds")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "condition", "until", "file", "byte")
 
 
@@ -76,7 +79,20 @@ def _overview(report: AuditReport, names: Mapping[str, str]) -> PagePart:
         for log in worst_first[:MOST_ROWS]
     )
     grids.append(Grid("Logs", LOGS, logs, _note(len(report.logs))))
+    grids += _near(report, names)
     return PagePart("overview", "Overview", _repairs(report), grids=tuple(grids))
+
+
+def _near(report: AuditReport, names: Mapping[str, str]) -> list[Grid]:
+    """Return the outages and near misses of each log, if there are any."""
+    rows = [
+        (names[log.name], NEAR[near.kind], f"{near.times:,}", f"{near.partitions:,}", f"{near.longest or 0:.1f}")
+        for log in report.logs
+        for near in log.near_misses or ()
+        if near.times
+    ]
+    note = " ".join(f"{line}." for line in near_in_words(report)).replace(THIN_SPACE, ",") or _note(len(rows))
+    return [Grid("Outages and near misses", NEAR_MISSES, tuple(rows[:MOST_ROWS]), note)] if rows else []
 
 
 def _topics(report: AuditReport, names: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

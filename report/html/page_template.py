@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 
 STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
@@ -31,7 +30,7 @@ def whole_page(template: str, **contents: Any) -> str:
 def environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    page_environment = Environment(
+    return Environment(
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -39,19 +38,6 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         loader=FunctionLoader(source),
     )
-    page_environment.filters["code"] = _with_code
-    return page_environment
-
-
-def _with_code(text: str) -> Markup:
-    """Return a text, escaped, with what stands between backticks as code."""
-    from markupsafe import Markup, escape
-
-    words = text.split("`")
-    if len(words) % 2 == 0:
-        return escape(text)
-    pieces = (f"<code>{escape(word)}</code>" if number % 2 else escape(word) for number, word in enumerate(words))
-    return Markup("".join(pieces))
 
 
 def source(name: str) -> str:

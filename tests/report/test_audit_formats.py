@@ -105,14 +105,14 @@ def test_a_page_has_a_lane_for_each_broker_and_marks_the_flags(lost: AuditReport
 
 
 def test_a_page_and_the_text_say_little_about_logs_without_a_flag(lost: AuditReport) -> None:
-    """A row in the table of logs; the text counts them, and --verbose lists them."""
+    """Rows of the tables of logs and of near misses; the text counts them, and --verbose lists them."""
     page = Page(html(lost))
     (name,) = {flag.log for flag in lost.flags}
     (healthy,) = (log for log in lost.logs if log.name != name)
     assert (healthy.kafka, healthy.metadata_version, healthy.elr_version) == ("4.1", 27, 0)
     number = 1 + [log.name for log in lost.logs].index(name)
     assert [link for link in page.all("href") if link[:1] == "#" and link != "#main"] == ["#overview", f"#l{number}"]
-    assert page.text().count(Path(healthy.name).name) == 1 and "Kafka 4.1, metadata.version 27" in page.text()
+    assert page.text().count(Path(healthy.name).name) == 3 and "Kafka 4.1, metadata.version 27" in page.text()
     assert healthy.name not in render(lost, "text") and "1 more log without a flag" in render(lost, "text")
     assert healthy.name in render(lost, "text", detail=1)
 
