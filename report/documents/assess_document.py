@@ -214,7 +214,7 @@ def _audited(report: AssessReport, detail: int) -> Iterator[Block]:
     """Yield what the audit shows: flags, near misses, and what it cannot see."""
     yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
     for flag in report.flags[:MOST_FLAGS]:
-        partition = partition_in_words(flag, len(report.looked_at) > 1)
+        partition = partition_in_words(flag, report.looked_at)
         yield from wrapped(flag.severity.upper(), f"{partition}: {flag.message}; {flag_span(flag)}")
         if detail >= 0:
             yield from wrapped(f"  {advice_label(flag)}", flag.remedy)

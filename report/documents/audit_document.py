@@ -38,7 +38,7 @@ from elrcheck.results.audit_report import (
     AuditReport,
     Severity,
 )
-from elrcheck.results.near_misses import NearMissKind
+from elrcheck.results.near_misses import NearMissKind, NearTogether
 
 NEAR: Mapping[NearMissKind, str] = {
     "leader-returned": "a leader away and back, as F-51 needs",
@@ -102,21 +102,21 @@ def answer_in_words(report: AuditReport) -> str:
 
 def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
     """Return the partitions of the flags, each once, with its log if there are several."""
-    return list(dict.fromkeys(f"{flag.topic}-{flag.partition}{of_log(flag.log, report)}" for flag in flags))
+    logs = [log.name for log in report.logs]
+    return list(dict.fromkeys(partition_in_words(flag, logs) for flag in flags))
 
 
-def of_log(name: str, report: AuditReport) -> str:
-    """Return " of" the log, without the folder that contains all logs; empty if there is one log."""
-    return f" of {short_names(report)[name]}" if len(report.logs) > 1 else ""
+def partition_in_words(of: AuditFlag | NearTogether, logs: Sequence[str]) -> str:
+    """Return a partition, with its log if there are several, without the folder that contains all of them."""
+    partition = f"{of.topic}-{of.partition}"
+    return f"{partition} of {short_names(logs)[of.log]}" if len(logs) > 1 else partition
 
 
-def short_names(report: AuditReport) -> Mapping[str, str]:
-    """Return the names of the logs without the folder that contains all of them."""
-    names = [log.name for log in report.logs]
-    if len(names) == 1:
-        return {name: name for name in names}
-    shared = posixpath.commonpath(names) if len({name[:1] == "/" for name in names}) == 1 else ""
-    return {name: name if shared == "/" else posixpath.relpath(name, shared or ".") for name in names}
+def short_names(logs: Sequence[str]) -> Mapping[str, str]:
+    """Return the names of logs without the folder that contains all of them."""
+    shared = posixpath.commonpath(logs) if len({name[:1] == "/" for name in logs}) == 1 else ""
+    alone = len(logs) == 1 or shared == "/"
+    return {name: name if alone else posixpath.relpath(name, shared or ".") for name in logs}
 
 
 def span_in_words(flag: AuditFlag) -> str:
@@ -171,7 +171,7 @@ def near_in_words(report: AuditReport) -> Iterator[str]:
     for log in logs:
         for each in log.near_together:
             kinds = "; ".join(NEAR[kind] for kind in each.kinds)
-            where = f"{each.topic}-{each.partition}{of_log(log.name, report)}"
+            where = partition_in_words(each, [log.name for log in report.logs])
             yield f"{where}: within {each.seconds:.1f} s from offset {each.offset}, {each.time}: {kinds}"
     yield f"{_near(logs) or 'near misses: none'}: `{command}` lists them"
 

@@ -36,7 +36,7 @@ def audit_parts(report: AuditReport, document: Document) -> Iterable[PagePart]:
     """Return an overview of topics and logs, and a part for each log with a flag or damage; or one for a cluster."""
     if report.cluster is not None:
         return (_cluster(report.cluster, report),)
-    names = short_names(report)
+    names = short_names([log.name for log in report.logs])
     parts = [
         _part(f"l{number}", names[log.name], log, report)
         for number, log in enumerate(report.logs, 1)
