@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from elrcheck.kafka.audit.flag_list import FlagList
 from elrcheck.kafka.audit.hazard_signs import EventSigns, state_signs
-from elrcheck.kafka.audit.known_broker import known_broker
 from elrcheck.kafka.audit.record_check import RecordCheck
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.cluster_state import (
@@ -31,6 +30,7 @@ from elrcheck.kafka.log.cluster_state import (
 )
 from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.known_broker import known_broker
 from elrcheck.kafka.log.metadata_records import (
     CHANGES,
     CREATIONS,

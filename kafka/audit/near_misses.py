@@ -23,7 +23,7 @@ from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.kafka.log.record_table import ABOUT_BROKERS, ABOUT_SETTINGS
 from elrcheck.kafka.partition_questions import NO_LEADER
 from elrcheck.model.state import configured_min_isr
-from elrcheck.results.near_misses import NearMiss, NearMisses, NearMissKind, NearTogether
+from elrcheck.results.audit_report import NearMiss, NearMisses, NearMissKind, NearTogether
 
 MOST = 300
 """Near misses of a kind that are reported one by one."""

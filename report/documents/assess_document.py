@@ -20,8 +20,8 @@ from elrcheck.report.documents.audit_document import NEAR, advice_label, flag_ca
 from elrcheck.report.documents.audit_document import span_in_words as flag_span
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
+from elrcheck.results.audit_report import NearMiss
 from elrcheck.results.finding_table import NO_LEADER, Level
-from elrcheck.results.near_misses import NearMiss
 from elrcheck.results.risk.assess_report import (
     Absence,
     AssessComparison,

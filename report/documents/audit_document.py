@@ -36,9 +36,10 @@ from elrcheck.results.audit_report import (
     AuditFlag,
     AuditRepair,
     AuditReport,
+    NearMissKind,
+    NearTogether,
     Severity,
 )
-from elrcheck.results.near_misses import NearMissKind, NearTogether
 
 NEAR: Mapping[NearMissKind, str] = {
     "leader-returned": "a leader away and back, as F-51 needs",

@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
-from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
+from elrcheck.results.audit_report import AuditFlag, InvisibleFinding, NearMisses
 from elrcheck.results.finding_table import STRONGEST_FIRST, Level
-from elrcheck.results.near_misses import NearMisses
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]

@@ -14,7 +14,7 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.assess.assess import run_assess
 from elrcheck.kafka.audit.near_misses import near_misses, watched
 from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
-from elrcheck.results.near_misses import NearMiss
+from elrcheck.results.audit_report import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
 from support.log_stories import broker
 from support.log_writer import RecordFields
