@@ -10,6 +10,7 @@ from elrcheck.report.document import Document
 from elrcheck.report.html.html_audit import audit_parts
 from elrcheck.report.html.html_card import (
     Card,
+    assess_card,
     audit_card,
     check_card,
     gate_card,
@@ -54,7 +55,7 @@ PAGES: Mapping[type[Report], PageKind] = {
     ProveReport: PageKind(prove_parts, prove_card),
     AuditReport: PageKind(audit_parts, audit_card),
     RiskReport: PageKind(risk_parts, risk_card),
-    AssessReport: PageKind(assess_parts),
+    AssessReport: PageKind(assess_parts, assess_card),
     MutateReport: PageKind(card=mutate_card),
     SimulationReport: PageKind(simulation_parts),
     ExploreReport: PageKind(exploration_parts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
@@ -60,6 +61,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         verdict="violated" if flags else "at_risk" if risky else "not_known",
         groups=groups,
         flags=flags,
+        topic_files=tuple(map(str, request.topics)),
         looked_at=tuple(name for audit in audits for name in _names(audit)),
         records=sum(audit.records for audit in audits),
         invisible=tuple(each for each in _invisible(audits) if each.finding in applying),
@@ -67,6 +69,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         incomplete=any(audit.verdict == "inconclusive" for audit in audits),
         unread=unread,
         fail_on=request.fail_on,
+        assessed=datetime.now(UTC).isoformat(" ", "seconds"),
         comparisons=comparisons(requests, request.compare, recorded),
         seconds=round(time.monotonic() - started, 3),
         interrupted=stopped or any(audit.interrupted for audit in audits),

@@ -155,7 +155,8 @@ def _flagged(report: AssessReport) -> str:
     where = some_of(report.looked_at, MOST_LOGS)
     if report.flags:
         still = sum(flag.until is None for flag in report.flags)
-        return f"{several(len(report.flags), 'flag')} in {where}, {still or 'none'} of them not over"
+        over = f"{still} of them not over" if still else "each over at its end"
+        return f"{several(len(report.flags), 'flag')} in {where}, {over}"
     unseen = ", ".join(each.finding for each in report.invisible)
     whole = ", of which a part could not be read" if report.incomplete else ""
     return f"no sign of a loss in {where}{whole}" + (f", which cannot show {unseen}" if unseen else "")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.report.documents.assess_document import by_design_together, findings_together
 from elrcheck.report.documents.risk_document import SEARCHED, WORDS, reach_in_words, shared_and_rest
 from elrcheck.report.plain_sentence import sentence, shortest, stake
 from elrcheck.report.plain_words import some_of
@@ -16,6 +17,7 @@ from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import SweepReport
@@ -197,6 +199,33 @@ def risk_card(report: RiskReport) -> Card:
         for outcome in sorted(words)
     ]
     return Card(tuple(sentences), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
+
+
+def assess_card(report: AssessReport) -> Card:
+    """Return what to do first, the figures, and of what and when the assessment is."""
+    together, designed = findings_together(report), by_design_together(report)
+    topics = sum(len(group.topics) for group in report.groups)
+    risky = len({topic for each in designed if each.risk.severity == "loss" for topic in each.topics})
+    losses = sum(one.finding.severity == "loss" for one in together)
+    figures = [
+        _figure(len(report.flags), _one(len(report.flags), "flag", "flags", "of the audit"), "failed"),
+        _figure(risky, "topics of settings that allow a loss", "failed"),
+        _figure(losses, "findings that can lose records", "undecided"),
+        _figure(len(together) - losses, "findings that can end in an outage", "undecided"),
+        _figure(topics, "topics", ""),
+    ]
+    first = [f"{flag.topic}-{flag.partition}: {flag.message}. {flag.remedy}" for flag in report.flags[:1]]
+    first += [
+        f"{each.risk.setting}{f' of {len(each.topics):,} topics' if each.topics else ''}: {each.risk.remedy}"
+        for each in designed[:1]
+    ]
+    lines = (
+        ("first", first[0] if first else ""),
+        ("release", f"Kafka {report.groups[0].settings.kafka}"),
+        ("read", ", ".join((*report.topic_files, *report.looked_at))),
+        ("assessed", report.assessed),
+    )
+    return Card((), tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))
 
 
 def _one(number: int, one: str, many: str, rest: str) -> str:

@@ -40,6 +40,15 @@ class Grid(Record, frozen=True):
     """A sentence above the table."""
     commands: tuple[str, ...] = ()
     """Commands to copy, below the table."""
+    defines: bool = False
+    """Its rows describe findings, whose ids stand in the first column: other mentions on the page link to them."""
+
+
+class NameList(Record, frozen=True):
+    """A folded list of names, one in a line."""
+
+    title: str
+    names: tuple[str, ...]
 
 
 class PagePart(Record, frozen=True):
@@ -61,6 +70,7 @@ class PagePart(Record, frozen=True):
     no_states: str = ""
     """Why no graph is drawn."""
     grids: tuple[Grid, ...] = ()
+    lists: tuple[NameList, ...] = ()
     explained: tuple[Explained, ...] = ()
     lanes: tuple[LanePicture, ...] = ()
     folded: bool = False
@@ -130,6 +140,12 @@ class HtmlPage(Record, frozen=True):
     card: Card = field(default_factory=Card)
     links: tuple[tuple[str, str], ...] = ()
     """Address and text of links to neighbouring pages."""
+
+    @property
+    def defined(self) -> frozenset[str]:
+        """Return the ids of the findings that the page describes."""
+        grids = (grid for part in self.parts for grid in part.grids if grid.defines)
+        return frozenset(row[0] for grid in grids for row in grid.rows)
 
 
 def labelled(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:

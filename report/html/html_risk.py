@@ -13,6 +13,7 @@ from elrcheck.report.documents.assess_document import (
     by_design_together,
     difference_rows,
     findings_together,
+    seen_in_words,
     span_in_words,
     titles_of,
 )
@@ -28,7 +29,7 @@ from elrcheck.report.documents.risk_document import (
     shared_and_rest,
 )
 from elrcheck.report.html.html_page import case_parts
-from elrcheck.report.html.html_part import Grid, PagePart
+from elrcheck.report.html.html_part import Grid, NameList, PagePart
 from elrcheck.report.html.html_trace import trace_block
 from elrcheck.report.plain_words import some_of
 from elrcheck.results.risk.assess_report import AssessReport
@@ -37,8 +38,6 @@ from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 ANSWERS = ("outcome", "events", "why", "shown in")
 ASSESSED = ("finding", "outcome", "title", "happens", "shown", "what to do", "topics")
 DESIGNED = ("setting", "what happens", "what to do", "topics")
-MOST_NAMED = 50
-"""Topics of one kind of settings that a page names; the JSON report has all."""
 
 
 def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
@@ -61,7 +60,7 @@ def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
 
 
 def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]:
-    """Return the findings, the settings with their topics, and what the audit shows and cannot see."""
+    """Return what the audit shows and cannot see, what a comparison shows, and what release and settings can do."""
     together = findings_together(report)
     several = len(report.groups) > 1
     findings = tuple(
@@ -70,7 +69,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
             CAN[one.finding.severity].lower(),
             one.finding.title,
             one.finding.happens,
-            one.finding.evidence,
+            seen_in_words(one.finding),
             one.finding.remedy,
             *([_topics(one, report)] if several else []),
         )
@@ -79,7 +78,7 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
     head = ASSESSED if several else ASSESSED[:-1]
     common, apart = shared_and_rest([group.settings for group in report.groups])
     rows = tuple(
-        (words, f"{len(group.topics):,}", some_of(group.topics, MOST_NAMED), next(iter(group.places), ""))
+        (words, f"{len(group.topics):,}", some_of(group.topics, MOST_TOPICS), next(iter(group.places), ""))
         for words, group in zip(apart, report.groups, strict=True)
     )
     designed = tuple(
@@ -87,18 +86,24 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
         for each in by_design_together(report)
     )
     grids = [Grid("What the settings allow in every release", DESIGNED, designed)] if designed else []
-    if findings:
-        grids.append(Grid("Findings", head, findings))
+    lists = []
     if any(group.topics for group in report.groups):
         grids.append(Grid("Topics", ("settings", "topics", "which", "defined at"), rows))
-    parts = [PagePart("known", common, grids=tuple(grids))]
-    parts += [part for part in case_parts(report, document) if part.name == AUDITED]
+        lists = [
+            NameList(f"{words if several else 'all'}: {len(group.topics):,} topics, one in a line", group.topics)
+            for words, group in zip(apart, report.groups, strict=True)
+        ]
+    parts = [part for part in case_parts(report, document) if part.name == AUDITED]
+    if beside := _beside_flags(report):
+        parts.append(PagePart("near", "Beside the flags", grids=beside))
     for number, comparison in enumerate(report.comparisons, 1):
         differing = tuple(difference_rows(comparison, report.groups[0].settings.kafka))
         grid = Grid("", ("difference", "finding", "title", "seen"), differing)
         parts.append(PagePart(f"compared{number}", f"Compared with {comparison.changed}", grids=(grid,)))
-    if beside := _beside_flags(report):
-        parts.append(PagePart("near", "Beside the flags", grids=beside))
+    parts.append(PagePart("known", common, grids=tuple(grids), lists=tuple(lists)))
+    if findings:
+        described = (Grid("", head, findings, defines=True),)
+        parts.append(PagePart("findings", "Findings that this release and these settings allow", grids=described))
     return parts
 
 

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
+from collections.abc import Set
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
 SCRIPTS = ("trace.js", "report.js", "states.js", "tables.js")
+FINDING = re.compile(r"\bF-\d+\b(?!/)")
+COMMAND = re.compile(r"`([^`]+)`")
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 
@@ -30,7 +35,7 @@ def whole_page(template: str, **contents: Any) -> str:
 def environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    templates = Environment(
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -38,6 +43,21 @@ def environment() -> Environment:
         keep_trailing_newline=True,
         loader=FunctionLoader(source),
     )
+    templates.filters["linked"] = _linked
+    return templates
+
+
+def _linked(text: str, defined: Set[str]) -> Markup:
+    """Return a text, escaped, whose findings link to where the page describes them, and with its `commands` as code.
+
+    defined: the ids of the findings that the page describes.
+    """
+    from markupsafe import Markup, escape
+
+    def link(match: re.Match[str]) -> str:
+        return f'<a href="#{match[0]}">{match[0]}</a>' if match[0] in defined else match[0]
+
+    return Markup(COMMAND.sub(r"<code>\1</code>", FINDING.sub(link, str(escape(text)))))
 
 
 def source(name: str) -> str:

@@ -97,6 +97,8 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     groups: tuple[AssessedGroup, ...]
     flags: tuple[AuditFlag, ...]
     """Flags of the audit of the logs or of the cluster."""
+    topic_files: tuple[str, ...]
+    """Definitions of topics that were read."""
     looked_at: tuple[str, ...]
     """The logs, or the cluster, that were audited."""
     records: int
@@ -110,6 +112,8 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     unread: tuple[str, ...]
     """Lines of a description that were not understood."""
     fail_on: FailOn
+    assessed: str
+    """When, in UTC."""
     seconds: float
     comparisons: tuple[AssessComparison, ...] = ()
     interrupted: bool = False

@@ -229,6 +229,22 @@ def test_an_upgrade_in_a_few_lines(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke(*question, "--compare", "kafk=4.3")[0] == 2
 
 
+def test_the_page_names_every_topic_and_links_to_its_findings(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "topics.txt"
+    topic = "Topic: t{}\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n"
+    file.write_text("".join(topic.format(number) for number in range(300)) + TOPICS)
+    log = str(ROOT / "tests" / "data" / "metadata_log" / "lost-4.1.1")
+    question = ("assess", "--kafka", "4.1", "--topics", str(file), "--log", log, "--compare", "kafka=4.3")
+    page = invoke(*question, "--format", "html")[1]
+    assert "<li>t299</li>" in page and page.count("<li>t299</li>") == 1 and "300 topics, one in a line" in page
+    assert page.count('<tr id="F-23"') == 1 and '<a href="#F-23">F-23</a>' in page
+    assert set(re.findall(r'href="#(F-\d+)"', page)) <= set(re.findall(r'<tr id="(F-\d+)"', page)), "no link is dead"
+    assert f"<dd>{file}, {log}</dd>" in page and "<dd>Kafka 4.1.2</dd>" in page
+    assert re.search(r"<dt>assessed</dt><dd>\d{4}-\d\d-\d\d ", page)
+    assert '<td data-label="what to do">' in page, "on a phone, each cell has a line with its label"
+    assert page.index("Beside the flags") < page.index("Findings that this release and these settings allow")
+
+
 def test_what_is_not_read_stands_at_the_top_and_exits_with_3(invoke: Invoke, tmp_path: Path) -> None:
     """Unless something fails, which exits with 1."""
     file = tmp_path / "topics.txt"
