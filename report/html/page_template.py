@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 
 STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
@@ -47,17 +46,17 @@ def environment() -> Environment:
     return templates
 
 
-def _linked(text: str, defined: Set[str]) -> Markup:
+def _linked(text: str, defined: Set[str]) -> str:
     """Return a text, escaped, whose findings link to where the page describes them, and with its `commands` as code.
 
     defined: the ids of the findings that the page describes.
     """
-    from markupsafe import Markup, escape
+    from jinja2.filters import do_forceescape, do_mark_safe
 
     def link(match: re.Match[str]) -> str:
         return f'<a href="#{match[0]}">{match[0]}</a>' if match[0] in defined else match[0]
 
-    return Markup(COMMAND.sub(r"<code>\1</code>", FINDING.sub(link, str(escape(text)))))
+    return do_mark_safe(COMMAND.sub(r"<code>\1</code>", FINDING.sub(link, str(do_forceescape(text)))))
 
 
 def source(name: str) -> str:
