@@ -317,7 +317,7 @@ def risk(
         all of them.
     events: Combine only this event; by default all that the release has.
     most: Combine up to this many events.
-    seconds: Time for each group of settings. What is open then is undecided, never safe (seconds).
+    seconds: Time to compile and search, for each question; the groups of `describe` share it (seconds).
     workers: Number of threads for a search, or processes for a proof.
     fresh: Search again even what earlier runs answered.
     run_dir: Folder for traces.

@@ -109,8 +109,8 @@ def risk(request: RiskRequest, progress: Progress, describe: Describe = None, co
     settings = (request.replication_factor, request.min_insync_replicas, request.first_partition)
     if compare or settings != (3, 1, False):
         raise UsageFault("usage-option", "`describe` has the settings of the topics: leave out the others")
-    requests, unread = described(request, describe)
-    return as_result(RiskResult, run_risk(requests, progress, unread))
+    questions = described(request, describe)
+    return as_result(RiskResult, run_risk(questions.requests, progress, questions.unread, questions.not_searched))
 
 
 @from_request

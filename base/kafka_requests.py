@@ -113,7 +113,7 @@ class RiskRequest:
     seconds: Annotated[
         float,
         Option(
-            "Time for each group of settings. What is open then is undecided, never safe.",
+            "Time to compile and search, for each question; the groups of --describe share it.",
             flags="--time-budget",
             kind="duration",
         ),

@@ -40,13 +40,13 @@ def risk(
     from elrcheck.kafka.risk.compared_requests import compared, described
     from elrcheck.kafka.risk.risk import run_risk
 
-    unread: tuple[str, ...] = ()
+    unread, not_searched = tuple[str, ...](), 0
     if describe is not None:
         reject_given(
             ("replication_factor", "min_insync_replicas", "first_partition", "compare"),
             "settings that no --describe gives",
         )
-        requests, unread = described(request, describe)
+        requests, unread, not_searched = described(request, describe)
     else:
         requests = compared(request, compare)
-    return shell.run(lambda progress: run_risk(requests, progress, unread), output)
+    return shell.run(lambda progress: run_risk(requests, progress, unread, not_searched), output)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
@@ -25,7 +25,7 @@ KEYS = (
     "first-partition",
 )
 MOST_GROUPS = 8
-"""Groups of settings that a description may have."""
+"""Groups of settings that one run searches; with more minutes than that, one for each."""
 
 
 def compared(request: RiskRequest, others: Sequence[str]) -> list[RiskRequest]:
@@ -66,15 +66,25 @@ def _value(name: str, value: str, text: str) -> Any:
     return int(value)
 
 
-def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
-    """Return a request for each group of topics to search, and what is left out: lines, and topics beyond the limit."""
+class DescribedQuestions(NamedTuple):
+    """The requests for a description. unread: lines not understood; not_searched: topics beyond the limit of groups."""
+
+    requests: list[RiskRequest]
+    unread: tuple[str, ...]
+    not_searched: int
+
+
+def described(request: RiskRequest, file: Path) -> DescribedQuestions:
+    """Return a request for each group of topics to search, which share the time.
+
+    Groups that lose no record by design come first, those with most topics before others.
+    """
     settings, unread = topic_groups(request, (file,))
-    groups = [of_group(request, group) for group in settings]
-    if len(groups) > MOST_GROUPS:
-        left = sum(len(group.topics) for group in groups[MOST_GROUPS:])
-        unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
-        groups = groups[:MOST_GROUPS]
-    return [replace(group, seconds=request.seconds / len(groups)) for group in groups], unread
+    settings.sort(key=lambda group: (group.loses_by_design, -len(group.names)))
+    most = max(MOST_GROUPS, int(request.seconds // 60))
+    groups = [of_group(request, group) for group in settings[:most]]
+    left = sum(len(group.names) for group in settings[most:])
+    return DescribedQuestions([replace(each, seconds=request.seconds / len(groups)) for each in groups], unread, left)
 
 
 def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:

@@ -50,8 +50,13 @@ NOT_TRIED = (
 """Behaviour that the searches leave out, whatever the settings."""
 
 
-def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = ()) -> RiskReport:
-    """Answer for each group of settings. Raises UsageFault for impossible settings, Interrupted by Ctrl-C."""
+def run_risk(
+    requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = (), not_searched: int = 0
+) -> RiskReport:
+    """Answer for each group of settings. Raises UsageFault for impossible settings, Interrupted by Ctrl-C.
+
+    unread, not_searched: lines and topics of a description that are left out.
+    """
     watch = Stopwatch()
     groups = [group_of(request) for request in requests]
     model = load_outcome_model()
@@ -77,6 +82,7 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
         others=tuple(others),
         differences=differences(first, others),
         unread=tuple(unread),
+        not_searched=not_searched,
         run_dir=str(_folder(requests[0])) if stored else None,
     )
 
@@ -128,6 +134,9 @@ def _answered(
         states=search.states,
         seconds=round(clock.passed(), 3),
         kept=search.origin,
+        time_budget=request.seconds,
+        compiling=round(search.compiling, 3),
+        compiled=search.compiled,
     )
 
 

@@ -69,8 +69,8 @@ class RiskSearch:
         self._kernels: dict[str, EventSearch] = {}
         self._plain: dict[str, PlainModel] = {}
         self._followed: dict[tuple[Events, str], tuple[tuple[Label, ...], tuple[Any, ...]]] = {}
-        self._cut_short = False
-        """The time was over before the model of all events was compiled."""
+        self.compiling, self.compiled = 0.0, True
+        """Seconds spent on compiling the model of all events, and whether that ended in time."""
         self._whole = f"{request.most} {' '.join(kind.name for kind in group.kinds)}"
         self._store, self._key = risk_store(request.fresh), risk_key(group.config)
         self.answered, self.origin = self._read_stored()
@@ -111,11 +111,14 @@ class RiskSearch:
         if all(not self.sets.undecided(ident) for ident in properties) or self._gave_up():
             return
         self.progress.stage("compiling the model")
+        started = time.monotonic()
         try:
             kernel = self._kernel(self.group.config, tuple(kind.name for kind in self.group.kinds))
         except OutOfTime:
-            self._cut_short = True
+            self.compiled = False
             return
+        finally:
+            self.compiling = time.monotonic() - started
         started = time.monotonic()
         total = len(self.sets.undecided(properties[0]))
         self.progress.stage("searching")
@@ -214,7 +217,7 @@ class RiskSearch:
         """Store all answers so far."""
         sets = {" ".join(events): answer for events, answer in self.sets.answers.items()}
         tried = dict(self.answered.tried)
-        if not self.stop.requested and not self._cut_short:
+        if not self.stop.requested and self.compiled:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
         when = None if self.origin is None else self.origin.moment
         self._store.put(self._key, KeptRisk(sets, self.prevented, tried), when)

@@ -76,6 +76,11 @@ class TopicSettings:
     """The line of each setting, for each of them."""
 
     @property
+    def loses_by_design(self) -> bool:
+        """Whether these settings allow a loss in every release (`setting_risks` says how)."""
+        return self.unclean or min(self.min_insync_replicas, self.replication_factor) == 1
+
+    @property
     def rank(self) -> tuple[bool, bool, bool, bool, int]:
         """What sorts the settings that lose most first.
 

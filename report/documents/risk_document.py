@@ -27,21 +27,27 @@ SEARCHED: dict[RiskOutcome, str] = {"lost": "searched for losses", "unavailable"
 LOSE = "lose acknowledged records in these ways"
 FEW_EVENTS = 3
 """Kinds of events up to which the verdict names them."""
+MINUTES = 5
+"""In which the searches of one group of settings usually decide something, whatever else the machine does."""
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
 
 def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
     """Yield the blocks of the report. detail: below 0 only the verdict and what is lost, above 0 every story."""
+    earlier: set[str] = set()
     for number, part in enumerate(report.parts):
         if number:
             yield Line()
-        yield from _part(part, detail)
-    if report.differences:
+        yield from _part(part, detail, earlier)
+    head, rows = difference_table(report)
+    if rows:
         yield Line()
-        yield Table(*difference_table(report))
+        yield Table(head, rows)
     for line in report.unread:
         yield Labelled("unread", line, indent=0)
+    if report.not_searched and detail >= 0:
+        yield from wrapped("not searched", not_searched_in_words(report))
     if detail > 0:
         for name, words in report.tried.items():
             yield Labelled("event", f"{name}: {words}", indent=0)
@@ -66,8 +72,16 @@ def settings_in_words(settings: RiskSettings) -> str:
 
 
 def difference_table(report: RiskReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return head and rows of the table of what differs: a column for each group of settings."""
+    """Return head and rows of the table of what differs: a column for each group of settings.
+
+    What is known of the groups is compared as well, unless they are those of a description.
+    """
     rows = [(each.outcome, each.words, each.here, *each.there) for each in report.differences]
+    titles = [] if report.topics else [part.titles for part in report.parts]
+    for finding, title in {finding: title for each in titles for finding, title in each.items()}.items():
+        cells = ["yes" if finding in each else "no" for each in titles]
+        if "no" in cells:
+            rows.append(("known", f"{finding}: {title}", *cells))
     return ("outcome", "events", *shared_and_rest([part.settings for part in report.parts])[1]), rows
 
 
@@ -95,10 +109,34 @@ def verdict_in_words(report: RiskReport) -> str:
         few = f" ({', '.join(report.tried)})" if len(report.tried) <= FEW_EVENTS else ""
         words.append(f"in the model nothing is lost after {up_to(min(reach.most for reach in reaches))}{few}")
     elif all(reach.undecided == reach.sets for reach in reaches):
-        words.append("the time was over before any set of events was decided")
+        words.append(f"{over_in_words(report.parts)}: repeat the command with `--time-budget {_longer(report)}`")
     else:
         words.append("no loss among the sets of events that were decided, and a limit left some open")
     return "; ".join(words)
+
+
+def over_in_words(parts: Sequence[RiskPart]) -> str:
+    """Return why no set of events was decided: the time that compiling took."""
+    compiling, budget = sum(part.compiling for part in parts), sum(part.time_budget for part in parts)
+    end = "is kept" if all(part.compiled for part in parts) else "did not end, so nothing of it is kept"
+    return (
+        f"the time was over before any set of events was decided; compiling the model took {compiling:.1f} of"
+        f" {budget:.0f} s and {end}"
+    )
+
+
+def _longer(report: RiskReport) -> str:
+    """Return a time in which such a question usually gets answers; groups of a description share it."""
+    return f"{MINUTES * (len(report.parts) if report.topics else 1)}m"
+
+
+def not_searched_in_words(report: RiskReport) -> str:
+    """Return how many topics of a description were read and not searched, and in which order groups are searched."""
+    return (
+        f"{several(report.not_searched, 'topic', written=f'{report.not_searched:,}')} with further settings: one run"
+        f" searches {len(report.parts)} groups, or one for each minute of a longer `--time-budget`. Groups that lose"
+        " nothing by design come first, those with most topics before others"
+    )
 
 
 def _verdict_word(report: RiskReport) -> str:
@@ -160,13 +198,15 @@ def causes_in_words(answer: RiskAnswer) -> str:
     return "; and ".join(reasons)
 
 
-def _part(part: RiskPart, detail: int) -> Iterator[Block]:
+def _part(part: RiskPart, detail: int, earlier: set[str]) -> Iterator[Block]:
+    """Yield a group of settings. earlier: notes and findings of earlier groups; more are added."""
     yield Line(settings_in_words(part.settings), style="bold")
     if part.topics and detail >= 0:
         yield from wrapped("topics", ", ".join(part.topics))
     if detail >= 0:
         for note in part.notes:
-            yield from wrapped("note", note)
+            yield from wrapped("note", "" if note in earlier else note)
+        earlier.update(part.notes)
         for risk in part.by_design:
             yield from designed(risk)
     outcomes: set[str] = set()
@@ -177,7 +217,7 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
         outcomes.add(answer.outcome)
         yield from _answer(answer, full)
     if detail >= 0:
-        yield from _outside(part)
+        yield from _outside(part, earlier)
         for answer in part.answers:
             if answer.expected:
                 yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
@@ -195,9 +235,18 @@ def safe_events_in_words(part: RiskPart) -> str:
     return ", ".join(part.safe_events) + more
 
 
-def _outside(part: RiskPart) -> Iterator[Block]:
-    """Yield the losses that brokers of the release have shown and no answer has, then the ids of other findings."""
+def _outside(part: RiskPart, earlier: set[str]) -> Iterator[Block]:
+    """Yield the losses that brokers of the release have shown and no answer has, then the ids of other findings.
+
+    earlier: findings that an earlier group of the same release has; they are not named again.
+    """
+    release = part.settings.kafka
+    names_here = {one.finding: f"{release} {one.finding}" for one in part.outside}
+    if names_here and earlier.issuperset(names_here.values()):
+        yield from wrapped("KNOWN", f"of those above: {some_of(list(names_here), MOST_NAMED)}")
+        return
     lost = [one for one in part.outside if one.loss_on_brokers]
+    earlier.update(names_here.values())
     if lost:
         answered = any(answer.outcome == "lost" for answer in part.answers)
         ways = "also lose acknowledged records in ways that no answer here shows" if answered else LOSE

@@ -43,8 +43,8 @@ DESIGNED = ("setting", "what happens", "what to do", "topics")
 def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
     """Return a part for each group of settings, then what differs and what was tried."""
     parts = [_part(f"k{number}", part) for number, part in enumerate(report.parts, 1)]
-    if report.differences:
-        head, rows = difference_table(report)
+    head, rows = difference_table(report)
+    if rows:
         grid = Grid("Differences", head, tuple(rows))
         parts.append(PagePart("differences", "What differs", grids=(grid,)))
     tried = tuple((name, words) for name, words in report.tried.items())

@@ -129,6 +129,12 @@ class RiskPart(Record, frozen=True):
     seconds: float = 0.0
     kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
+    time_budget: float = 0.0
+    """Seconds that the search had, compiling included."""
+    compiling: float = 0.0
+    """Seconds spent on compiling the model."""
+    compiled: bool = True
+    """The model was compiled before the time was over, if that was needed; else nothing of it is kept."""
 
     @property
     def verdict(self) -> RiskVerdict:
@@ -143,6 +149,12 @@ class RiskPart(Record, frozen=True):
         if any(answer.outcome == "lost" and not answer.expected for answer in self.answers):
             return ExitCode.FINDING
         return ExitCode.INCONCLUSIVE if self._undecided else ExitCode.HOLDS
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Return the findings that are known with these settings, in an answer or outside of all: ids and titles."""
+        causes = (cause for answer in self.answers for cause in answer.causes if cause.finding)
+        return {one.finding: one.title for one in self.outside} | {one.finding: one.text for one in causes}
 
     @property
     def _undecided(self) -> bool:
@@ -182,10 +194,15 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
     differences: tuple[RiskDifference, ...] = ()
     unread: tuple[str, ...] = ()
     """Lines of a description that were not understood."""
+    not_searched: int = 0
+    """Topics of a description whose settings are beyond the number of groups that one run searches."""
     run_dir: str | None = None
     kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
     by_design: tuple[SettingRisk, ...] = ()
+    time_budget: float = 0.0
+    compiling: float = 0.0
+    compiled: bool = True
 
     @property
     def first(self) -> RiskPart:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from elrcheck.kafka.risk.risk_answer import NO_TIME
 from elrcheck.kafka.risk.settings_group import group_of
 from elrcheck.kafka.risk.time_budget import OutOfTime, Stopwatch, TimeBudget
 from elrcheck.lang.lowering.lower import lower
+from elrcheck.report.documents.risk_document import difference_table
+from elrcheck.report.formats import render
 
 REQUEST = RiskRequest("4.1", 2, 2, events=("kill", "crash"), most=1, seconds=300)
 
@@ -70,3 +73,18 @@ def test_a_cause_that_no_time_was_left_for_is_not_unknown(monkeypatch: pytest.Mo
     report = run_risk([RiskRequest("3.9", 2, 2, events=("crash",), most=1, seconds=300)], Silent())
     causes = {cause.text for answer in report.answers for cause in answer.causes}
     assert report.answers and causes == {NO_TIME} and report.verdict == "lost"
+
+
+def test_time_that_compiling_took_is_named_with_a_longer_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is known of the releases is compared all the same, and named once if it does not differ."""
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
+    first = RiskRequest("4.1", 3, 2, seconds=0.001)
+    report = run_risk([first, replace(first, kafka="4.3")], Silent())
+    assert [part.compiled for part in report.parts] == [False, False] and report.exit_code == 3
+    text = render(report, "text")
+    assert "did not end, so nothing of it is kept: repeat the command with `--time-budget 5m`" in text
+    head, rows = difference_table(report)
+    assert head[2:] == ("Kafka 4.1.2", "Kafka 4.3.1") and not report.differences
+    assert {row[1].partition(":")[0]: row[2:] for row in rows}["F-60"] == ("no", "yes")
+    again = render(run_risk([first, replace(first, acks="1")], Silent(), (), 977), "text")
+    assert again.count("F-51: ") == 1 and "not searched 977 topics with further settings: one run searches 2" in again

@@ -124,15 +124,23 @@ def test_a_setting_without_a_meaning_leaves_the_topic_out(value: str) -> None:
     assert problems[0].startswith("topic logs: ")
 
 
-def test_each_group_is_asked_for_with_the_riskiest_first(tmp_path: Path) -> None:
+def test_groups_that_lose_nothing_by_design_are_searched_first(tmp_path: Path) -> None:
     file = tmp_path / "topics.txt"
-    file.write_text(ORDERS + LOGS + CONFIGS + "what\n", encoding="utf-8")
-    requests, unread = described(RiskRequest("4.1", seconds=20), file)
+    file.write_text(LOGS + ORDERS + CONFIGS + "what\n", encoding="utf-8")
+    requests, unread, not_searched = described(RiskRequest("4.1", seconds=20), file)
     assert [(r.topics, r.seconds, r.unclean_leader_election_enable) for r in requests] == [
-        (("logs",), 10, True),
         (("orders",), 10, False),
+        (("logs",), 10, True),
     ]
-    assert len(unread) == 1
+    assert (len(unread), not_searched) == (1, 0)
+    line = "Topic: {}\tPartitionCount: 2\tReplicationFactor: {}\tConfigs: min.insync.replicas={}\n"
+    sizes = [("a", 2, 2), ("b", 3, 2), ("c", 3, 2), ("d", 3, 3), ("e", 1, 1)]
+    sizes += [(f"f{number}", 4, number) for number in (1, 2, 3, 4)] + [("g", 5, 2)]
+    file.write_text("".join(line.format(*each) for each in sizes), encoding="utf-8")
+    requests, unread, not_searched = described(RiskRequest("4.1", seconds=20), file)
+    assert (requests[0].topics, len(requests), not_searched) == (("b", "c"), 8, 1) and not unread
+    assert not any(r.min_insync_replicas == 1 for r in requests[:-1])
+    assert len(described(RiskRequest("4.1", seconds=540), file).requests) == 9
 
 
 def test_a_file_without_a_topic_is_refused(tmp_path: Path) -> None:
