@@ -7,6 +7,7 @@ Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text-based
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from elrcheck.report.document import Document, Gauge, Sample
@@ -25,7 +26,9 @@ def _lines(document: Document) -> Iterator[str]:
     code = Gauge("exit_code", "Exit code of the command.", (Sample((command,), int(document.exit_code)),))
     verdict_now = Sample((command, ("verdict", document.verdict)), 1)
     verdict = Gauge("verdict", "1 for the verdict of the command.", (verdict_now,))
-    for gauge in (code, verdict, *document.sheet.gauges):
+    moment = (Sample((command,), int(time.time())),)
+    run = Gauge("run_timestamp_seconds", "When the command ended; an old one means that it no longer runs.", moment)
+    for gauge in (code, verdict, run, *document.sheet.gauges):
         name = f"{PREFIX}_{gauge.name}"
         yield f"# HELP {name} {gauge.help}"
         yield f"# TYPE {name} gauge"

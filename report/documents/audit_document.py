@@ -49,6 +49,8 @@ NEAR: Mapping[NearMissKind, str] = {
 }
 MOST_LISTED = 5
 """Flags of a rule that are shown without --verbose."""
+MOST_SERIES = 50
+"""Partitions that have a series of their own."""
 MOST_NAMED = 1
 """Logs that a command names; more have a placeholder."""
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
@@ -307,6 +309,7 @@ def _gauges(report: AuditReport) -> tuple[Gauge, ...]:
     unseen = 0 if report.cluster is None else len(report.cluster.unseen)
     return (
         flag_gauge("audit", report.flags),
+        open_flags(report.flags),
         gauge("partitions", "Partitions that were audited.", report.partitions),
         gauge("records", "Records of the metadata logs.", report.records),
         gauge("damage", "Places of the logs that could not be read.", len(report.damage)),
@@ -315,14 +318,34 @@ def _gauges(report: AuditReport) -> tuple[Gauge, ...]:
 
 
 def flag_gauge(command: str, flags: Sequence[AuditFlag]) -> Gauge:
-    """Return the number of flags of each rule, those that still hold apart."""
+    """Return the number of flags of each rule in each log, those that are over apart."""
     counts: Counter[tuple[tuple[str, str], ...]] = Counter()
     for flag in flags:
         ended = "no" if flag.until is None else "yes"
         finding = flag.hazard or ""
-        counts[("rule", flag.rule), ("finding", finding), ("severity", flag.severity), ("ended", ended)] += 1
+        of_rule = (("rule", flag.rule), ("finding", finding), ("severity", flag.severity), ("ended", ended))
+        counts[("log", flag.log), *of_rule] += 1
     samples = tuple(Sample(labels, count) for labels, count in counts.items())
-    return Gauge(f"{command}_flags", "Flags of the audit; a condition that has ended counts too.", samples)
+    return Gauge(f"{command}_flags", "Flags of the audit; ended: over at the end of the log.", samples)
+
+
+def open_flags(flags: Sequence[AuditFlag]) -> Gauge:
+    """Return the partitions with flags that are not over, the worst first, up to a limit."""
+    still_open = sorted(
+        (flag for flag in flags if flag.until is None), key=lambda flag: WORST_FIRST.index(flag.severity)
+    )
+    labels = dict.fromkeys(
+        (
+            ("log", flag.log),
+            ("topic", flag.topic),
+            ("partition", str(flag.partition)),
+            ("rule", flag.rule),
+            ("severity", flag.severity),
+        )
+        for flag in still_open[:MOST_SERIES]
+    )
+    help = f"1 for each partition with a flag that is not over, the worst {MOST_SERIES}."
+    return Gauge("audit_open_flag", help, tuple(Sample(each, 1) for each in labels))
 
 
 def _suite(log: AuditedLog, report: AuditReport) -> Suite:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from elrcheck.base.errors import ExitCode
 from elrcheck.report.ci.prometheus import to_prometheus
 from elrcheck.report.document import Document, Gauge, Sample, Sheet
-from support.audit_stories import LOST
+from support.audit_stories import LOST, START, partition, written
 
 Invoke = Callable[..., tuple[int, str, str]]
 NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
@@ -45,8 +46,22 @@ def test_the_flags_of_an_audit(invoke: Invoke, tmp_path: Path) -> None:
     invoke("audit", str(LOST), "-o", str(file))
     values = samples(file.read_text())
     assert values['elrcheck_exit_code{command="audit"}'] == 1
-    ghost = 'elrcheck_audit_flags{rule="ghost-elected",finding="F-20",severity="critical",ended="yes"}'
+    ghost = f'elrcheck_audit_flags{{log="{LOST}",rule="ghost-elected",finding="F-20",severity="critical",ended="yes"}}'
     assert values[ghost] == 1 and values["elrcheck_audit_records"] == 77 and values["elrcheck_audit_damage"] == 0
+
+
+def test_a_flag_that_is_not_over_names_its_partition(invoke: Invoke, tmp_path: Path) -> None:
+    """So an alert on open flags ends with the condition, while the time of the run tells a run that no longer comes."""
+    parts = (partition(partitionId=n, isr=[], leader=-1) for n in range(60))
+    log = written(tmp_path, (*START[:-1], *parts))
+    before = int(time.time())
+    values = samples(invoke("audit", str(log), "-f", "prometheus")[1])
+    (count,) = (value for name, value in values.items() if 'rule="no-candidate"' in name and 'ended="no"' in name)
+    named = [name for name in values if name.startswith("elrcheck_audit_open_flag{")]
+    assert count == 60 and len(named) == 50 and 'topic="orders",partition="0",rule="no-candidate"' in named[0]
+    assert before <= values['elrcheck_run_timestamp_seconds{command="audit"}'] <= time.time()
+    ended = samples(invoke("audit", str(LOST), "-f", "prometheus")[1])
+    assert not [name for name in ended if name.startswith("elrcheck_audit_open_flag{")]
 
 
 def test_the_topics_of_an_assessment(invoke: Invoke, tmp_path: Path) -> None:
