@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FILES = ("elrcheck-baseline.toml", "*.elrcheck.toml")
 SHARED = "elrcheck_shared"
+ALLOWED = "`elrcheck_models` in the settings of pytest"
 _FOLDER = pytest.StashKey[str]()
 
 
@@ -99,11 +100,15 @@ class BaselineFile(pytest.File):
         from elrcheck.base.errors import ElrError
         from elrcheck.checking.baseline.baseline import read_baseline
         from elrcheck.commands.gate.named_models import NamedModels
+        from elrcheck.console.settings import models_of_gate
 
-        models = NamedModels(self.path, self.config.getini("elrcheck_models"))
         try:
+            named = [*self.config.getini("elrcheck_models"), *models_of_gate(self.config.rootpath)]
+            models = NamedModels(self.path, named)
             entries = [models.runnable(entry) for entry in read_baseline(self.path).entries]
         except ElrError as fault:
+            if fault.code == "model-not-named":
+                fault.help = f"allow it to run: `model` in {self.config.rootpath / 'elrcheck.toml'}, or {ALLOWED}"
             raise self.CollectError(fault.render()) from None
         if not entries:
             raise self.CollectError(f"{self.path} has no entries: nothing would be checked")

@@ -123,7 +123,7 @@ GATE_HOOK = """\
 ASSESS_HOOK = """\
       - id: elrcheck-topics
         name: elrcheck assess
-        entry: elrcheck assess
+        entry: elrcheck assess -q
         language: system
         pass_filenames: false
         files: '^(elrcheck\\.toml{topics})$'

@@ -51,6 +51,17 @@ def load_settings(path: Path | None, folder: Path, group: click.Group) -> Option
     return OptionDefaults(defaults, table.source.name)
 
 
+def models_of_gate(folder: Path) -> list[Path]:
+    """Return the models that the settings in a folder let a gate run: `model` of [gate], or of every command."""
+    table = _find(None, folder)
+    if table is None:
+        return []
+    own = table.get("gate", {})
+    value = (own if "model" in own else table).get("model").value
+    names = value if isinstance(value, list) else [value]  # of several models, or of one
+    return [folder / name for name in names if isinstance(name, str)]
+
+
 def _find(path: Path | None, folder: Path) -> Node | None:
     """Return the table of settings: a whole file, or [tool.elrcheck] of pyproject.toml; None without one."""
     own = folder / "elrcheck.toml"

@@ -201,7 +201,8 @@ def read_baseline(path: Path) -> Baseline:
         raise UsageFault(
             "no-baseline",
             f"there is no baseline {path}",
-            help=f"create one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
+            help=f"`elrcheck gate --baseline {path} --add NAME --scope two-brokers` creates one; topics need none:"
+            " `elrcheck assess` judges them",
         )
     top = read_toml(path, toml_codes(CODE), JOINT).object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:

@@ -83,6 +83,24 @@ def test_audit(log: Path, code: int, tmp_path: Path) -> None:
     assert (tmp_path / "elrcheck.sarif").is_file()
 
 
+def test_an_audit_fails_on_flags_or_never(tmp_path: Path) -> None:
+    code, out = act(tmp_path, mode="audit", log=str(LOST), fail_on="never")
+    assert code == 0 and "::error " in out
+    code, out = act(tmp_path, mode="audit", log=str(LOST), fail_on="loss")
+    assert code == 2 and "::error title=elrcheck::fail-on: expected flag or never for audit, not loss" in out
+
+
+def test_the_settings_decide_what_no_input_says(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        replaced(TERRAFORM, "}\n", '  config = {\n    "min.insync.replicas" = "2"\n  }\n}\n')
+    )
+    assert shell("elrcheck init --kafka 4.1", tmp_path).returncode == 0
+    assert act(tmp_path, mode="assess")[0] == 0 and act(tmp_path, mode="assess", fail_on="loss")[0] == 1
+    (tmp_path / "elrcheck.toml").write_text('[gate]\nbaseline = "other.toml"\n')
+    code, out = act(tmp_path)
+    assert code == 2 and "there is no baseline other.toml" in out and "`elrcheck assess`" in out
+
+
 @pytest.mark.slow
 def test_gate(tmp_path: Path) -> None:
     assert shell("elrcheck gate --add quiet --scope two-brokers-quiet -p P-1", tmp_path).returncode == 0

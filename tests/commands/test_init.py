@@ -16,7 +16,7 @@ import yaml
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
-from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, GuardedByCi, files
+from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, GuardedByCi, OwnTopics, files
 from elrcheck.console.settings import load_settings
 from elrcheck.kafka.risk.settings_group import release_named, releases
 from support.ci_steps import shell
@@ -440,9 +440,13 @@ def test_the_hooks(ready: Path) -> None:
     """Those of a user's own file and those that the repository offers, on a baseline that holds and not."""
     own = yaml.safe_load((ready / HOOK_PATH).read_text())["repos"][0]["hooks"]
     offered = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert [hook["id"] for hook in (*own, *offered)] == ["elrcheck-gate", "elrcheck-gate"]
+    assert [hook["id"] for hook in (*own, *offered)] == ["elrcheck-gate", "elrcheck-gate", "elrcheck-topics"]
     assert own[0]["entry"] == offered[0]["entry"]
-    for hook in (*own, *offered):
+    assert all(hook["pass_filenames"] is False for hook in offered)
+    topics = ("topics/orders.yaml", "main.tf", "elrcheck.toml", "lock.py")
+    assert [bool(re.search(offered[1]["files"], name)) for name in topics] == [True, True, True, False]
+    assert offered[1]["entry"] in files(guarded=GuardedByCi(topics=OwnTopics("4.1", (Path(),), ready)))[HOOK_PATH]
+    for hook in (*own, *offered[:1]):
         assert hook["pass_filenames"] is False
         assert re.search(hook["files"], "elrcheck-baseline.toml")
     assert shell(own[0]["entry"], ready).returncode == 0

@@ -184,7 +184,10 @@ def test_an_entry_of_a_model_runs_if_the_settings_of_pytest_name_it(pytester: py
     two = '[entry.two]\nvariant = "two_phase"\nscope = "default"\nmodel = "two_phase.py"\nproperties = ["P-1"]\n'
     result = run(pytester, two)
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*error?model-not-named?: *two_phase.py*"])
+    result.stdout.fnmatch_lines(["*error?model-not-named?: *two_phase.py*", "*`model` in *, or `elrcheck_models` in*"])
     result = run(pytester, two, options=("-o", "elrcheck_models=two_phase.py", "-v"))
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*elrcheck-baseline.toml::two::P-1 PASSED*"])
+    for settings in ('model = "two_phase.py"\n', '[gate]\nmodel = ["other.py", "two_phase.py"]\n'):
+        (pytester.path / "elrcheck.toml").write_text(settings)
+        run(pytester, two).assert_outcomes(passed=1)

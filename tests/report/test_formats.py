@@ -124,6 +124,21 @@ def test_sarif_shows_the_trace_at_the_lines_of_the_model() -> None:
     ]
 
 
+def test_a_rule_names_its_page_if_the_release_says_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.report.ci.sarif import to_sarif
+
+    case = Case("F-1", "One", "failed", "loss", "m", "It happens.\n", help="Do.", page="findings/F-1.md")
+    document = Document("assess", "at_risk", ExitCode.FINDING, (), Sheet("", (Suite("s", (case,)),)))
+    for url in (None, "https://example.org/docs"):
+        monkeypatch.setattr("elrcheck.report.ci.sarif.documentation", lambda url=url: url)
+        log = json.loads(to_sarif(document))
+        SARIF.validate(log)
+        (rule,) = log["runs"][0]["tool"]["driver"]["rules"]
+        assert rule["fullDescription"]["text"] == "It happens." and rule.get("helpUri") == (
+            url and f"{url}/{case.page}"
+        )
+
+
 def test_a_refuted_cell_as_sarif() -> None:
     (result,) = sarif(PROVE)["results"]
     assert result["ruleId"] == "TypeOk"
