@@ -66,6 +66,7 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
         records=sum(audit.records for audit in audits),
         invisible=tuple(each for each in _invisible(audits) if each.finding in applying),
         near_misses=near_misses(watches) if request.logs else (),
+        near_together=tuple(near for watch in watches for near in watch.together()),
         incomplete=any(audit.verdict == "inconclusive" for audit in audits),
         unread=unread,
         fail_on=request.fail_on,

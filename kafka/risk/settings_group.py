@@ -111,7 +111,7 @@ def release_named(text: str) -> tuple[str, Variant]:
         raise UsageFault(
             "unknown-release",
             f"no rules are known for Kafka `{text}`",
-            help=did_you_mean(text, names) or f"known: {', '.join(names)}, and lines such as 4.1",
+            help=f"known: {', '.join(names)}, and lines such as 4.1",
         )
     return release
 
@@ -146,7 +146,9 @@ def settings_named(request: RiskRequest) -> tuple[RiskSettings, tuple[str, ...]]
             help="leave out --elr on, or ask for 4.0 or later",
         )
     if by_default and request.elr is None:
-        notes.append("ELR is on in new clusters of this release; a cluster that was upgraded may have it off")
+        notes.append(
+            "ELR is on in new clusters of this release; an upgraded one may have it off: see kafka-features.sh describe"
+        )
     if request.acks == "0":
         notes.append(
             "with acks=0 no record is ever acknowledged, and one may be lost without any event; this is the"

@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from elrcheck.report.document import Block, Case, Gauge, Headline, Line, ReportKind, ReportKinds, Sample, Sheet, Suite
-from elrcheck.report.documents.audit_document import NEAR, advice_label, flag_case, flag_gauge, partition_in_words
+from elrcheck.report.documents.audit_document import (
+    NEAR,
+    advice_label,
+    flag_case,
+    flag_gauge,
+    partition_in_words,
+    together_in_words,
+)
 from elrcheck.report.documents.audit_document import span_in_words as flag_span
 from elrcheck.report.documents.risk_document import designed, settings_in_words, shared_and_rest, wrapped
 from elrcheck.report.plain_words import several, some_of
@@ -310,6 +317,8 @@ def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:
     if not any(near.times for near in report.near_misses):
         return
     yield Line("near misses in the log: no rule is broken, but a loss may begin so", style="bold")
+    for together in report.near_together:
+        yield from wrapped("TOGETHER", together_in_words(together, report.looked_at))
     for near in report.near_misses:
         if not near.times:
             continue

@@ -173,10 +173,15 @@ def near_in_words(report: AuditReport) -> Iterator[str]:
         yield f"outage: {outages}"
     for log in logs:
         for each in log.near_together:
-            kinds = "; ".join(NEAR[kind] for kind in each.kinds)
-            where = partition_in_words(each, [log.name for log in report.logs])
-            yield f"{where}: within {each.seconds:.1f} s from offset {each.offset}, {each.time}: {kinds}"
+            yield together_in_words(each, [log.name for log in report.logs])
     yield f"{_near(logs) or 'near misses: none'}: `{command}` lists them"
+
+
+def together_in_words(near: NearTogether, logs: Sequence[str]) -> str:
+    """Return which near misses of one partition began within seconds."""
+    kinds = "; ".join(NEAR[kind] for kind in near.kinds)
+    where = partition_in_words(near, logs)
+    return f"{where}: within {near.seconds:.1f} s from offset {near.offset}, {near.time}: {kinds}"
 
 
 def _assess(logs: Sequence[AuditedLog]) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
-from elrcheck.results.audit_report import AuditFlag, InvisibleFinding, NearMisses
+from elrcheck.results.audit_report import AuditFlag, InvisibleFinding, NearMisses, NearTogether
 from elrcheck.results.finding_table import STRONGEST_FIRST, Level
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
@@ -107,6 +107,8 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     """Findings that apply, lose records, and leave no sign in what was audited."""
     near_misses: tuple[NearMisses, ...]
     """Those in the logs, by kind."""
+    near_together: tuple[NearTogether, ...]
+    """Partitions of the logs with several kinds within seconds."""
     incomplete: bool
     """A part of the logs or of the cluster could not be read."""
     unread: tuple[str, ...]

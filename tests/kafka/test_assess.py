@@ -211,6 +211,15 @@ def test_the_advice_does_not_begin_another_finding() -> None:
     assert "Losses known of 4.3.1 and not of this release: F-60 (" in update and "F-20" not in update
 
 
+def test_near_misses_of_one_partition_within_seconds_come_first(invoke: Invoke) -> None:
+    log = str(ROOT / "tests" / "data" / "metadata_log" / "lost-4.1.1")
+    out = invoke("assess", "--log", log)[1]
+    assert "\nTOGETHER     c-1: within 3.8 s from offset 38, " in out
+    assert out.index("TOGETHER") < out.index("a leader away and back, as F-51 needs: ")
+    (together,) = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["near_together"]
+    assert "leader-returned" in together["kinds"]
+
+
 def test_an_upgrade_in_a_few_lines(invoke: Invoke, tmp_path: Path) -> None:
     """What is fixed, new, or seen in another way; what was only not tried is not called fixed."""
     question = ("assess", "--kafka", "4.1", "--replication-factor", "3", "--min-insync-replicas", "1")
