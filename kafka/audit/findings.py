@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
@@ -19,6 +20,9 @@ from elrcheck.kafka.log.metadata_records import Unread
 from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import AuditDamage, AuditedLog, AuditFlag, AuditReport, AuditTimeline, UnreadRecords
 
+HEAD = 512
+"""Bytes that tell text from a log."""
+TEXT_HELP = "this is text: `elrcheck assess --topics FILE` reads descriptions of topics"
 ORDER = {name: number for number, name in enumerate(RULES)}
 
 
@@ -157,7 +161,17 @@ def _no_record(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings])
     if damage:
         first = damage[0]
         where = f"{first.path}, byte {first.position}"
-        return UsageFault("log-empty", f"no record could be read: {first.message}", where=where)
+        help = TEXT_HELP if _is_text(first.path) else None
+        return UsageFault("log-empty", f"no record could be read: {first.message}", where=where, help=help)
     first_log = findings[0].log
     where = first_log.files[0] if len(first_log.files) == 1 else first_log.name
     return UsageFault("log-empty", "the log has no complete batch of records", where=where)
+
+
+def _is_text(path: str) -> bool:
+    """Return whether a local file begins with readable text."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(HEAD).decode("ascii").replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+    except (OSError, ValueError):
+        return False

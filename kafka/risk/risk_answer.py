@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.declared.select import resolve
+from elrcheck.invariants.properties import ConsistentRead, NoCommittedRecordLost
 from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import RiskSearch
@@ -18,6 +19,7 @@ from elrcheck.kafka.risk.story import story
 from elrcheck.kafka.risk.time_budget import OutOfTime
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
+from elrcheck.model.config import Config
 from elrcheck.model.state import State
 from elrcheck.results.finding_table import FindingRow, Level
 from elrcheck.results.risk.risk_report import (
@@ -182,12 +184,15 @@ class Answerer:
         elr = "elr" if settings.elr else "no-elr"
         base = f"{settings.kafka}-rf{settings.replication_factor}-min{settings.min_insync_replicas}-{elr}"
         path = self.folder / f"{base}-{'-'.join(events)}.{ident}.trace.json"
-        write_trace(path, Behaviour(TraceOrigin.of(selected, PROPERTY[ident]), states, labels), self.model.state_ty)
+        origin = TraceOrigin.of(selected, violated_by(self.search.config(events), ident, states[-1]))
+        write_trace(path, Behaviour(origin, states, labels), self.model.state_ty)
         return str(path)
 
 
-PROPERTY: Mapping[str, str] = {"LOSS-1": "P-6", "LOSS-2": "", "STALL-1": ""}
-"""An outcome -> the property of the model that its stored trace violates; empty where no property stands for it."""
+def violated_by(config: Config, ident: str, last: State) -> str:
+    """Return the property of the model that a trace with this outcome violates; empty if no property stands for it."""
+    parts = {"P-6": ConsistentRead, "P-8": NoCommittedRecordLost} if ident == "LOSS-1" else {}
+    return next((name for name, holds in parts.items() if not holds(config, last)), "")
 
 
 def outside_findings(

@@ -285,7 +285,9 @@ def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
     yield from wrapped("  why", causes_in_words(answer))
     yield from wrapped("  shown", answer.shown)
     yield from wrapped("  do", answer.remedy)
-    yield from wrapped("  trace", answer.trace or "")
+    if answer.trace:
+        for label, command in (("  trace", "web --trace"), ("", "trace show")):
+            yield Line(f"{label:<{INDENT}}elrcheck {command} {answer.trace}")
 
 
 def wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:

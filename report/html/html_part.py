@@ -65,6 +65,8 @@ class PagePart(Record, frozen=True):
     matrix: ProofMatrix | None = None
     settings: tuple[tuple[str, str], ...] = ()
     traces: tuple[TraceBlock, ...] = ()
+    worst_first: bool = False
+    """The traces are in the order of the report, whose first is the worst; else the shortest comes first."""
     unshown: int = 0
     states: Picture | None = None
     no_states: str = ""
@@ -100,9 +102,9 @@ class PagePart(Record, frozen=True):
 
     @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:
-        """Return the traces of unexpected violations, the shortest first."""
+        """Return the traces of unexpected violations; the first is shown unfolded."""
         failing = [trace for trace in self.traces if trace.shows_violation and not trace.expected]
-        return tuple(sorted(failing, key=lambda trace: len(trace.view.steps)))
+        return tuple(failing if self.worst_first else sorted(failing, key=lambda trace: len(trace.view.steps)))
 
     @property
     def expected_traces(self) -> tuple[TraceBlock, ...]:

@@ -174,7 +174,9 @@ def _part(key: str, part: RiskPart) -> PagePart:
         grids.append(
             Grid("Known in this release, beyond these events", ("finding", "title", "what is lost"), others, note)
         )
-    return PagePart(key, settings_in_words(part.settings), tuple(facts), traces=traces, grids=tuple(grids))
+    return PagePart(
+        key, settings_in_words(part.settings), tuple(facts), traces=traces, worst_first=True, grids=tuple(grids)
+    )
 
 
 def _remedies(answers: Sequence[RiskAnswer]) -> tuple[tuple[str, str], ...]:

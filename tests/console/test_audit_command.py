@@ -104,3 +104,12 @@ def test_a_wrong_path_is_an_error(invoke: Invoke) -> None:
     code, output = invoke("/no/such/file")
     assert code == 2 and "error[log-unreadable]" in output and "there is no such file or folder" in output
     assert invoke()[0] == 2
+
+
+def test_a_description_of_topics_is_no_log(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "topics.txt"
+    path.write_text("Topic: a\tPartitionCount: 1\tReplicationFactor: 3\n" * 9)
+    code, output = invoke(path)
+    assert code == 2 and "no record could be read" in output and "elrcheck assess --topics FILE" in output
+    path.write_bytes(b"\0\1\2" * 99)
+    assert "--topics" not in invoke(path)[1]

@@ -224,6 +224,14 @@ def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
     assert "tolerates 1 lost log, and 2 logs are lost" in answer.causes[0].text
 
 
+def test_a_stored_loss_names_the_property_that_its_last_state_violates(own_folders: Path, invoke: Invoke) -> None:
+    """Two lost logs leave the record nowhere; whether a leader lacks it is another matter."""
+    report = answered(RiskRequest("4.1", 2, 2, events=("crash",), most=2, seconds=300))
+    (answer,) = [one for one in report.answers if one.outcome == "lost"]
+    code, out, _ = invoke("explain", str(own_folders / str(answer.trace)))
+    assert code == 1 and out.startswith("FAIL  P-")
+
+
 @pytest.mark.slow
 def test_every_format_has_the_answer(report: RiskReport) -> None:
     text = render(report, "text")
