@@ -51,7 +51,10 @@ class FindingRow(Record, frozen=True):
     """One or more for each level and release, in this order."""
 
     def words(self, level: Level, kafka: str) -> str:
-        """Return the cells of one level and release in a few words, with the recipes where these differ."""
+        """Return the cells of one level and release in a few words, with the recipes where these differ.
+
+        Runs of one recipe may differ, too: the worst result names it.
+        """
         recipes: dict[str, dict[str, None]] = {}
         cells = [cell for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
         for cell in sorted(cells, key=lambda cell: cell.state != "shown"):
@@ -59,7 +62,14 @@ class FindingRow(Record, frozen=True):
             recipes.setdefault(cell.word, {}).update(dict.fromkeys(rest if command == "reproduce" else ()))
         if len(recipes) == 1:
             return next(iter(recipes))
-        return ", ".join(f"{word} ({', '.join(names)})" if names else word for word, names in recipes.items())
+        named: set[str] = set()
+        words = []
+        for word, names in recipes.items():
+            fresh = [name for name in names if name not in named]
+            named |= names.keys()
+            again = " in other runs" if names else ""
+            words.append(f"{word} ({', '.join(fresh)})" if fresh else f"{word}{again}")
+        return ", ".join(words)
 
     def is_shown(self, level: Level, kafka: str) -> bool:
         """Return whether the finding was shown in a release at this level."""

@@ -58,6 +58,7 @@ def test_cells_say_what_is_recorded() -> None:
     assert cells.words("brokers", "3.9.1") == "absent" and "isElrSupported" in cells.prevented["3.9.1"]
     assert [row("F-23").words("classes", release) for release in ("4.2.1", "4.3.0")] == ["fails", "passes"]
     assert row("F-52").words("brokers", "3.9.1") == "lost"
+    assert row("F-58").words("brokers", "4.3.1") == "lost (F-58/proposal), inconclusive in other runs"
 
 
 def test_a_cell_without_a_record_says_so() -> None:
