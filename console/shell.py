@@ -140,7 +140,7 @@ class Shell:
 
         def render(form: str) -> str | bytes:
             special = renderer(report, form) if renderer is not None else None
-            return self.render(report, form) if special is None else special
+            return self.render(report, form, output.exit_zero) if special is None else special
 
         for form, path in output.files:
             write_files(path.parent, {path.name: render(form)})
@@ -148,7 +148,7 @@ class Shell:
         if form != "text":
             text = str(render(form))
             if form == "github":
-                add_step_summary(self.render(report, "markdown"))
+                add_step_summary(str(render("markdown")))
             self.write(text)
         else:
             from elrcheck.report.formats import blocks
@@ -160,16 +160,16 @@ class Shell:
             except BrokenPipeError:
                 give_up_stdout()
             if annotates():
-                stderr().write(self.render(report, "github"))
-                add_step_summary(self.render(report, "markdown"))
+                stderr().write(str(render("github")))
+                add_step_summary(str(render("markdown")))
         code = report.exit_code
         return ExitCode.HOLDS if output.exit_zero and code is ExitCode.FINDING else code
 
-    def render(self, report: Report, form: str) -> str:
-        """Return the report in one format, without colours."""
+    def render(self, report: Report, form: str, exit_zero: bool = False) -> str:
+        """Return the report in one format, without colours. exit_zero: the command exits with 0 for a finding."""
         from elrcheck.report.formats import render
 
-        return render(report, form, self.detail, workspace())
+        return render(report, form, self.detail, workspace(), exit_zero)
 
 
 def end_as_interrupted() -> None:

@@ -176,6 +176,8 @@ class Document(Record, frozen=True):
     blocks: Sequence[Block]
     """The text, from top to bottom."""
     sheet: Sheet
+    exit_zero: bool = False
+    """The command exits with 0 for a finding."""
 
     @property
     def word(self) -> str:
@@ -192,6 +194,8 @@ class Document(Record, frozen=True):
         """Return in a line whether the command fails, and what it fails for."""
         if self.exit_code is ExitCode.HOLDS:
             return "passes"
+        if self.exit_code is ExitCode.FINDING and self.exit_zero:
+            return "passes with --exit-zero"
         what = [case.title for case in self.failing]
         if self.exit_code is ExitCode.INCONCLUSIVE:
             what = [f"not read: {part}" for part in self.sheet.unread] or ["inconclusive, which is not a pass"]

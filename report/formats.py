@@ -65,8 +65,11 @@ def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
     return tuple(kind_of(report).blocks(printable_report(report), detail))
 
 
-def render(report: Report, form: str, detail: int = 0, workspace: Path = Path()) -> str:
-    """Render the report in one format, without colours. workspace: for `github`, the job's repository."""
+def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(), exit_zero: bool = False) -> str:
+    """Render the report in one format, without colours.
+
+    workspace: for `github`, the job's repository. exit_zero: the command exits with 0 for a finding.
+    """
     match form:
         case "json" | "jsonl":
             from elrcheck.report.json_report import to_json, to_jsonl
@@ -79,7 +82,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
 
             return to_html(printable_report(report))
         case "junit" | "github" | "markdown" | "sarif" | "prometheus":
-            return _render_judgements(report, form, workspace)
+            return _render_judgements(report, form, workspace, exit_zero)
     from elrcheck.report.terminal import plain_text
 
     return plain_text(blocks(report, detail))
@@ -102,11 +105,13 @@ def _render_sweep(report: SweepReport, form: str) -> str:
     return sweep_markdown(report)
 
 
-def _render_judgements(report: Report, form: str, workspace: Path) -> str:
+def _render_judgements(report: Report, form: str, workspace: Path, exit_zero: bool) -> str:
+    from msgspec.structs import replace
+
     from elrcheck.report.kinds import judged
 
     # SARIF makes its document printable itself: a URI needs the name of a file as it is.
-    document = judged(report if form == "sarif" else printable_report(report))
+    document = replace(judged(report if form == "sarif" else printable_report(report)), exit_zero=exit_zero)
     match form:
         case "junit":
             from elrcheck.report.ci.junit import to_junit
