@@ -274,7 +274,7 @@ def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
     if rest := len(report.logs) - len(listed):
         records = sum(log.records for log in report.logs) - sum(log.records for log in listed)
         more = "log" if len(listed) == 0 else "more log"
-        yield Line(f"{_several(rest, more)} without a flag, {_several(records, 'record')}; --verbose lists them")
+        yield Line(f"{_several(rest, more)} without a flag ({_several(records, 'record')}); --verbose lists them")
     yield from map(Line, near_in_words(report))
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:

@@ -220,10 +220,11 @@ def _part(part: RiskPart, detail: int, earlier: set[str]) -> Iterator[Block]:
         yield from _outside(part, earlier)
         for answer in part.answers:
             if answer.expected:
-                yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
+                text = f"after {answer.words} {WORDS[answer.outcome]}, by these settings: {causes_in_words(answer)}"
+                yield from wrapped("expected", text)
         for text in dict.fromkeys(reach_in_words(part, outcome) for outcome in part.safe_up_to):
             yield from wrapped("searched", text)
-        yield from wrapped("in no answer", safe_events_in_words(part))
+        yield from wrapped("not involved", safe_events_in_words(part))
 
 
 def safe_events_in_words(part: RiskPart) -> str:
@@ -254,7 +255,7 @@ def _outside(part: RiskPart, earlier: set[str]) -> Iterator[Block]:
     for one in lost:
         yield from wrapped("", f"{one.finding}: {one.title}", hanging=4)
     names = [one.finding for one in part.outside if not one.loss_on_brokers]
-    others = f"{some_of(names, MOST_NAMED)} are known too; " if names else ""
+    others = f"Outages, and losses not seen on brokers: {some_of(names, MOST_NAMED)}. " if names else ""
     if part.outside:
         settings = part.settings
         sizes = (

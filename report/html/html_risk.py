@@ -139,7 +139,7 @@ def _beside_flags(report: AssessReport) -> tuple[Grid, ...]:
 def _part(key: str, part: RiskPart) -> PagePart:
     facts = [(SEARCHED[outcome], reach_in_words(part, outcome)) for outcome in part.safe_up_to]
     facts += [("by design", f"{risk.setting}: {risk.happens} {risk.remedy}") for risk in part.by_design]
-    facts.append(("in no answer", safe_events_in_words(part) or "none"))
+    facts.append(("not involved", safe_events_in_words(part) or "none"))
     if part.topics:
         facts.append(("topics", ", ".join(part.topics)))
     facts += [("note", note) for note in part.notes]
