@@ -101,8 +101,8 @@ def assess(
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
     compare: Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs.
-    fail_on: Exit with 1 for a flag of the audit; settings: or a topic whose own settings allow a loss; loss: or a
-        finding that loses records; outage: or any finding.
+    fail_on: What exits with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a
+        loss; loss: also a known finding that loses records; outage: every finding; never: nothing.
     progress: Show progress on stderr.
     """
 

@@ -174,8 +174,8 @@ class AssessRequest:
     fail_on: Annotated[
         Literal["flag", "settings", "loss", "outage", "never"],
         Option(
-            "Exit with 1 for a flag of the audit; settings: or a topic whose own settings allow a loss; loss: or a"
-            " finding that loses records; outage: or any finding."
+            "What exits with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a loss;"
+            " loss: also a known finding that loses records; outage: every finding; never: nothing."
         ),
     ] = "loss"
 
