@@ -17,7 +17,8 @@ import z3
 from elrcheck.proof.any_size.cardinality import OF_TWO
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.goal_parts import Splitting
-from elrcheck.proof.any_size.route import PartRoute, Question, Route
+from elrcheck.proof.any_size.own_lemma import at_members, cases_before, members_of
+from elrcheck.proof.any_size.route import Cases, PartRoute, Question, Route
 from elrcheck.proof.solver import ask, milliseconds
 
 
@@ -58,12 +59,14 @@ class GoalAnswer:
 @dataclass(frozen=True)
 class WayToAsk:
     """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
-    without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`."""
+    without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`;
+    members: assume lemmas about two members or more only for those that the goal names (`at_members`)."""
 
     hinted: bool
     matching: bool
     sizes: tuple[str, ...]
     both_sides: bool = False
+    members: bool = False
 
 
 WAYS = (
@@ -75,8 +78,13 @@ WAYS = (
     WayToAsk(True, False, OF_TWO),
     WayToAsk(False, True, OF_TWO),
     WayToAsk(False, True, ()),
+    WayToAsk(True, True, (), both_sides=True, members=True),
 )
 """In the order in which they are tried. None is best: a way proves a goal at once, or mostly not within minutes."""
+BEFORE = (WAYS[-1], WAYS[2])
+"""The ways for the cases of a goal's own lemma."""
+BEFORE_SECONDS = 6.0
+"""Processor seconds for each."""
 ROUNDS = (0.5, 1.5, 4.0, 10.0)
 """Processor seconds for each way, round after round; each round has another random seed."""
 MOST_WAITING = 30.0
@@ -100,13 +108,17 @@ class ProcessorClock:
 
 @dataclass(frozen=True)
 class Premises:
-    """Premises of goals. lemma: returns a lemma's formula; names: of all lemmas; hints: lemmas that may be enough."""
+    """Premises of goals. lemma: returns a lemma's formula; names: of all lemmas; hints: lemmas that may be enough.
+
+    own: the lemma that the goal is about, if it is one.
+    """
 
     scope: NamedTerms
     premises: Sequence[Any]
     lemma: Callable[[str], Any]
     names: Sequence[str]
     hints: Collection[str]
+    own: str | None = None
 
     def prove(self, goal: Any, timeout: float, route: Route | None = None) -> GoalAnswer:
         """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part.
@@ -135,7 +147,7 @@ class Premises:
         if len(parts) != len(route.parts):
             return None
         for part, by in zip(parts, route.parts, strict=True):
-            formulas = splitting.parts(part, cases=True) if by.cases else [part]
+            formulas = self.cases(by.cases, part, splitting)
             if len(formulas) != len(by.questions):
                 return None
             questions += zip(formulas, by.questions, strict=True)
@@ -152,6 +164,14 @@ class Premises:
             used |= self.assumed(way)
         return used
 
+    def cases(self, how: Cases, part: Any, splitting: Splitting) -> list[Any]:
+        """Return formulas that together imply a part of a goal; none if it cannot be split in this way."""
+        if how == "":
+            return [part]
+        if how == "goal":
+            return splitting.parts(part, cases=True)
+        return [] if self.own is None else cases_before(part, self.lemma(self.own))
+
     def assumed(self, way: WayToAsk) -> Enough:
         """Return the lemmas and axioms that a way assumes."""
         return Enough(frozenset(self._lemmas(way)), frozenset(way.sizes), way.both_sides)
@@ -161,7 +181,11 @@ class Premises:
 
     def ask(self, goal: Any, way: WayToAsk, seconds: float, seed: int) -> str | None:
         """Return why a goal is not proved; None if it is proved."""
-        formulas = [*self.premises, *(self.lemma(name) for name in self._lemmas(way)), z3.Not(goal)]
+        lemmas = [self.lemma(name) for name in self._lemmas(way)]
+        if way.members:
+            members = members_of(goal)
+            lemmas = [at_members(lemma, members) for lemma in lemmas]
+        formulas = [*self.premises, *lemmas, z3.Not(goal)]
         solver = z3.Solver()
         solver.set("smt.random_seed", seed)
         if way.matching:
@@ -190,25 +214,43 @@ class Tries:
         used, routes = Enough(), []
         for part in self._splitting.parts(goal):
             before = len(self.answered)
-            enough, _ = self.in_rounds(part, ROUNDS[:2])
-            cases = self._splitting.parts(part, cases=True) if enough is None else []
-            for case in cases:
-                enough, reason = self.in_rounds(case, ROUNDS)
-                if enough is None:
-                    return None, (), reason
-                used |= enough
-            used |= enough or used
-            routes.append(PartRoute(tuple(self.answered[before:]), bool(cases)))
+            enough, reason = self.in_rounds(part, ROUNDS[:2])
+            how: Cases = ""
+            for how in ("before", "goal") if enough is None else ():
+                del self.answered[before:]
+                enough, reason = self._by_cases(how, part)
+                if enough is not None:
+                    break
+            if enough is None:
+                return None, (), reason
+            used |= enough
+            routes.append(PartRoute(tuple(self.answered[before:]), how))
         return used, tuple(routes), None
 
-    def in_rounds(self, goal: Any, rounds: Iterable[float]) -> tuple[Enough | None, str | None]:
+    def _by_cases(self, how: Cases, part: Any) -> tuple[Enough | None, str | None]:
+        used = Enough()
+        reason: str | None = "no cases"
+        cases = self.premises.cases(how, part, self._splitting)
+        for case in cases:
+            if how == "before":
+                enough, reason = self.in_rounds(case, (BEFORE_SECONDS,), BEFORE)
+            else:
+                enough, reason = self.in_rounds(case, ROUNDS)
+            if enough is None:
+                return None, reason
+            used |= enough
+        return (used if cases else None), reason
+
+    def in_rounds(
+        self, goal: Any, rounds: Iterable[float], ways: Sequence[WayToAsk] | None = None
+    ) -> tuple[Enough | None, str | None]:
         """Return (what proves the goal, None), or (None, why it is not proved).
 
-        The way that proves the goal is tried first for the next one.
+        ways: by default all; the one that proves the goal is tried first for the next one.
         """
         clock, reason = ProcessorClock(), None
         for seed, seconds in enumerate(rounds):
-            for way in tuple(self._ways):
+            for way in tuple(self._ways if ways is None else ways):
                 left = self.timeout - clock.seconds()
                 if left <= 0:
                     return None, "time limit"

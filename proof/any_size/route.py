@@ -7,6 +7,7 @@ proved as if there were no route.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
 
@@ -18,11 +19,15 @@ class Question(Record, frozen=True):
     seed: int = 0
 
 
+Cases: TypeAlias = Literal["", "goal", "before"]
+"""How a part of a goal is split: not, by the goal's own cases, or by those of its lemma before the step."""
+
+
 class PartRoute(Record, frozen=True):
     """The questions about a part of a goal: one about the part itself, or one about each of its cases."""
 
     questions: tuple[Question, ...]
-    cases: bool = False
+    cases: Cases = ""
 
 
 class Route(Record, frozen=True):

@@ -77,13 +77,13 @@ def _answer(step: UnboundedStep, name: str, task: StepTask, route: Route | None)
     goal = step.goal(name)
     if goal is None:
         return None
-    own = (name,) if name in step.system.lemmas else ()
-    premises = questions(step.system, step.premises, (*task.hints.get(name, ()), *own))
+    own = name if name in step.system.lemmas else None
+    premises = questions(step.system, step.premises, (*task.hints.get(name, ()), *((own,) if own else ())), own)
     return premises.prove(goal, task.timeout, route)
 
 
-def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str]) -> Premises:
-    return Premises(system.scope, premises, system.lemma, list(system.lemmas), hints)
+def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str], own: str | None = None) -> Premises:
+    return Premises(system.scope, premises, system.lemma, list(system.lemmas), hints, own)
 
 
 def solved(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterator[StepAnswers]:
