@@ -58,5 +58,5 @@ def written(tmp_path: Path, *steps: RecordFields | tuple[RecordFields, ...], nam
     return path
 
 
-def audited(*paths: Path, strict: bool = False) -> AuditReport:
-    return run_audit(AuditRequest(paths, strict=strict), Silent())
+def audited(*paths: Path, strict: bool = False, near: bool = True) -> AuditReport:
+    return run_audit(AuditRequest(paths, strict=strict), Silent(), near=near)
