@@ -16,6 +16,7 @@ from typing import Any
 import z3
 
 from elrcheck.proof.any_size.cardinality import Counted, of_one, of_two
+from elrcheck.proof.any_size.subterms import subterms
 from elrcheck.proof.any_size.triggers import triggered_by_both_sides
 from elrcheck.proof.z3_algebra import formula
 
@@ -162,7 +163,7 @@ class NamedTerms:
         names: set[str] = set()
         todo = list(formulas)
         while todo:
-            for name in self._symbols(todo.pop()) - names:
+            for name in sorted(self._symbols(todo.pop()) - names):  # the order decides what the solver proves in time
                 names.add(name)
                 for axiom in self.definitions.get(name, ()):
                     if axiom.get_id() not in stated:
@@ -225,18 +226,5 @@ def _for_all(over: Sequence[Any], axiom: Any, where: Sequence[Any]) -> Any:
 
 def symbols(term: Any) -> frozenset[str]:
     """Return the names of the uninterpreted functions and constants in a formula."""
-    names: set[str] = set()
-    seen: set[int] = set()
-    todo = [term]
-    while todo:
-        part = todo.pop()
-        if part.get_id() in seen:
-            continue
-        seen.add(part.get_id())
-        if z3.is_quantifier(part):
-            todo.append(part.body())
-        elif z3.is_app(part):
-            if part.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-                names.add(part.decl().name())
-            todo.extend(part.children())
-    return frozenset(names)
+    named = (part.decl() for part in subterms(term) if z3.is_app(part))
+    return frozenset(symbol.name() for symbol in named if symbol.kind() == z3.Z3_OP_UNINTERPRETED)

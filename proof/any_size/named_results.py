@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import z3
 
 from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.subterms import subterms
 from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
@@ -49,14 +50,4 @@ def _scalar(structure: AnySizeStructure, value: Any, name: str) -> Any:
 
 def is_short(term: Any) -> bool:
     """Return whether a term is repeated rather than named."""
-    seen: set[int] = set()
-    todo = [term]
-    while todo:
-        part = todo.pop()
-        if part.get_id() in seen:
-            continue
-        seen.add(part.get_id())
-        if len(seen) > LONG or z3.is_quantifier(part):
-            return False
-        todo.extend(part.children())
-    return True
+    return not any(number > LONG or z3.is_quantifier(part) for number, part in enumerate(subterms(term), start=1))

@@ -14,27 +14,16 @@ from typing import Any
 
 import z3
 
+from elrcheck.proof.any_size.subterms import subterms
+
 MOST_CASES = 6
-"""The maximum number of premises that are told apart."""
+"""The maximum number of premises that are distinguished."""
 
 
 def members_of(goal: Any) -> list[Any]:
     """Return the constants of uninterpreted sorts for which `Splitting` has chosen names, in the order of the names."""
-    named: dict[str, Any] = {}
-    met: set[int] = set()
-    todo = [goal]
-    while todo:
-        term = todo.pop()
-        if term.get_id() in met:
-            continue
-        met.add(term.get_id())
-        if z3.is_quantifier(term):
-            todo.append(term.body())
-        elif z3.is_const(term) and term.decl().name().startswith("some!"):
-            named[term.decl().name()] = term
-        else:
-            todo.extend(term.children())
-    of_sorts = (one for one in named.values() if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT)
+    named = (term for term in subterms(goal) if z3.is_const(term) and term.decl().name().startswith("some!"))
+    of_sorts = (one for one in named if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT)
     return sorted(of_sorts, key=lambda one: int(one.decl().name().partition("!")[2]))
 
 

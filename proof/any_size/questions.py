@@ -69,19 +69,21 @@ class WayToAsk:
     members: bool = False
 
 
+BOTH_SIDES = WayToAsk(True, True, (), both_sides=True)
+AT_MEMBERS = WayToAsk(True, True, (), both_sides=True, members=True)
 WAYS = (
     WayToAsk(True, True, ()),
     WayToAsk(True, True, OF_TWO),
-    WayToAsk(True, True, (), both_sides=True),
+    BOTH_SIDES,
     WayToAsk(True, False, ()),
     WayToAsk(True, False, ("monotone",)),
     WayToAsk(True, False, OF_TWO),
     WayToAsk(False, True, OF_TWO),
     WayToAsk(False, True, ()),
-    WayToAsk(True, True, (), both_sides=True, members=True),
+    AT_MEMBERS,
 )
 """In the order in which they are tried. None is best: a way proves a goal at once, or mostly not within minutes."""
-BEFORE = (WAYS[-1], WAYS[2])
+BEFORE = (AT_MEMBERS, BOTH_SIDES)
 """The ways for the cases of a goal's own lemma."""
 BEFORE_SECONDS = 6.0
 """Processor seconds for each."""
