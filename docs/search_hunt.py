@@ -1,8 +1,8 @@
 """Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
 
-Without names it searches what laboratory/evidence/hunted.json does not have yet, then what it has of an older model or
-without leaving out every repair, and writes the file after each configuration: a run that was stopped resumes. Until
-then an older result stays in the file. `python docs/generate_pages.py` writes docs/findings/hunt.md from it. With
+Without names it searches what laboratory/evidence/hunted.json has of an older model or without leaving out every
+repair, then what it does not have yet, and writes the file after each configuration: a run that was stopped resumes.
+Until then an older result stays in the file. `python docs/generate_pages.py` writes docs/findings/hunt.md from it. With
 names, such as `reassign/crash@code_4_0` or `unregister/*`, it searches only these, leaves out the repairs that the file
 lists, prints the results and compares them with the file, which does not change: exit 1 if they differ.
 """
@@ -117,12 +117,12 @@ def case_text(case: HuntedCase) -> str:
 
 
 def add_missing(bench: Bench) -> None:
-    """Search what the file lacks, then what is incomplete or of an older model, and add each to the file."""
+    """Search what is incomplete or of an older model, then what the file lacks, and add each to the file."""
     digest = model_digest()
     every = {short(case): case for case in hunted_cases()}
     done = {one.name: one for one in (packaged_hunt().cases if FILE.exists() else ()) if one.name in every}
     current = {name for name, one in done.items() if one.model == digest and is_whole(one, every[name])}
-    for name in sorted(every.keys() - current, key=lambda name: (name in done, list(every).index(name))):
+    for name in sorted(every.keys() - current, key=lambda name: (name not in done, list(every).index(name))):
         done[name] = structs.replace(attributed(every[name], bench.search_result, bench.last_steps), model=digest)
         print(case_text(done[name]), flush=True)
         hunt = Hunt(datetime.now(UTC).date().isoformat(), tuple(done[name] for name in every if name in done))
