@@ -188,14 +188,19 @@ class Premises:
             members = members_of(goal)
             lemmas = [at_members(lemma, members) for lemma in lemmas]
         formulas = [*self.premises, *lemmas, z3.Not(goal)]
-        solver = z3.Solver()
+        question = z3.AstVector()
+        for formula in (*formulas, *self.scope.needed(formulas, way.sizes, both_sides=way.both_sides)):
+            question.push(formula)
+        # In a context of its own, terms have the same numbers in every run, and these decide much of what Z3 tries.
+        context = z3.Context()
+        solver = z3.Solver(ctx=context)
         solver.set("smt.random_seed", seed)
         if way.matching:
             solver.set("auto_config", False)
             solver.set("mbqi", False)
         limit = milliseconds(seconds)
         solver.set("timeout", limit)
-        solver.add(*formulas, *self.scope.needed(formulas, way.sizes, both_sides=way.both_sides))
+        solver.add(question.translate(context))
         answer = ask(solver, limit)
         if answer == z3.unsat:
             return None
