@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from measure import PrintedTable
 
-from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.hazard import packaged_hazards
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import walk
@@ -72,7 +72,7 @@ def main() -> int:
 
 def program_of(name: str) -> Program:
     """Return the program with the hazard and the properties that it is expected to break."""
-    hazard = next(one for one in HAZARDS if one.id == name)
+    hazard = next(one for one in packaged_hazards() if one.id == name)
     model = load_whole_model()
     model = model if hazard.guard is None else dropped(model, *hazard.guard)
     checks = [fn for fn in select_properties(model, hazard.expected) if fn.kind == "always"]

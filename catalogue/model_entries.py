@@ -100,7 +100,7 @@ def verdicts(scenario: Scenario) -> str:
 
 def hazard_entries() -> list[Entry]:
     """Return every hazard with its mutation and what the mutation breaks, or why the hazard is not run."""
-    from elrcheck.catalogue.hazards import HAZARDS
+    from elrcheck.catalogue.hazard import packaged_hazards
 
     return [
         {
@@ -116,7 +116,7 @@ def hazard_entries() -> list[Entry]:
             "change": change_text(hazard) or None,
             "expected": list(hazard.expected),
         }
-        for hazard in HAZARDS
+        for hazard in packaged_hazards()
     ]
 
 

@@ -87,9 +87,9 @@ def actions(ctx: click.Context | None = None) -> Words:
 
 
 def hazards(_: click.Context | None = None) -> Words:
-    from elrcheck.catalogue.hazards import HAZARDS
+    from elrcheck.catalogue.hazard import packaged_hazards
 
-    return [(hazard.id, hazard.title) for hazard in HAZARDS]
+    return [(hazard.id, hazard.title) for hazard in packaged_hazards()]
 
 
 def configurations(_: click.Context | None = None) -> Words:

@@ -1,6 +1,6 @@
 """Hazards and guards: a rule is broken on purpose, and the first property that breaks has caught it.
 
-Each hazard of `elrcheck.catalogue.hazards` is searched twice in its own configuration: completely without the
+Each hazard of `catalogue/hazards.toml` is searched twice in its own configuration: completely without the
 change, where the properties it is expected to break must hold, and with the change until the first of them
 breaks. Only then is the change the cause of the finding. `guard_survey` drops guards.
 """
@@ -22,9 +22,7 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.catalogue.configured import find_variant
-from elrcheck.catalogue.hazard import Hazard
-from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.hazards_logs import LOGS
+from elrcheck.catalogue.hazard import TABLE, Hazard, packaged_hazards
 from elrcheck.catalogue.model_entries import change_text
 from elrcheck.checking.runs.folders import reject_file
 from elrcheck.declared.declared_model import declared
@@ -80,12 +78,12 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
 def select_hazards(requested: Sequence[str]) -> tuple[Hazard, ...]:
     """Return hazards by id, ignoring case; `F-3` includes F-3a and F-3b. Return all if no word is given."""
     if not requested:
-        return HAZARDS
+        return packaged_hazards()
     chosen: list[Hazard] = []
     for word in requested:
-        matches = [h for h in HAZARDS if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
+        matches = [h for h in packaged_hazards() if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
         if not matches:
-            idents = [h.id for h in HAZARDS]
+            idents = [h.id for h in packaged_hazards()]
             raise UsageFault("unknown-hazard", f"unknown hazard `{word}`", help=did_you_mean(word, idents))
         chosen += [h for h in matches if h not in chosen]
     return tuple(chosen)
@@ -126,7 +124,7 @@ def demand_known(model: Model, hazard: Hazard) -> None:
             raise UsageFault(
                 "model-source",
                 f"hazard {hazard.id}: there is no {what} `{name}`",
-                where="catalogue/hazards_logs.py" if hazard in LOGS else "catalogue/hazards.py",
+                where=f"catalogue/{TABLE}",
                 help=did_you_mean(name, defined),
             )
 

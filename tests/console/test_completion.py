@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.hazard import packaged_hazards
 from elrcheck.cli import cli
 from elrcheck.console.completion import answer, script
 from elrcheck.invariants.modules import load_whole_model
@@ -48,7 +48,7 @@ def test_commands_and_options(ask: Ask) -> None:
 def test_names_of_the_model(ask: Ask) -> None:
     assert values(ask("check", "--variant", "code_4")) == [v.name for v in VARIANTS if v.name.startswith("code_4")]
     assert "three-brokers-tiny" in values(ask("explore", "--scope", "three"))
-    assert values(ask("mutate", "--hazard", "f-3")) == [h.id for h in HAZARDS if h.id.startswith("F-3")]
+    assert values(ask("mutate", "--hazard", "f-3")) == [h.id for h in packaged_hazards() if h.id.startswith("F-3")]
     assert values(ask("mutate", "--action", "Alter")) == values(ask("explain", "x", "--action", "alter"))
     assert values(ask("mutate", "--action", "Fence")) == ["Fence"]
 

@@ -93,7 +93,7 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     assert document["guards"] == ["the scope has disk replacements", "b is offline", "there is something to lose"]
     assert document["budgets"][-1] == "disk_replacements"
     assert document["variants"]["one_clean_file"] == {"clean_file_on_every_disk": False}
-    assert (document["hazards"][0], document["scenarios"][-1]) == ("F-90", "E-90")
+    assert (document["hazards"][-1], document["scenarios"][-1]) == ("F-90", "E-90")
 
 
 def test_the_page_names_tests_that_exist() -> None:

@@ -18,7 +18,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue import lookup
 from elrcheck.catalogue.finding_file import Finding, FindingRun, read_finding
-from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.hazard import packaged_hazards
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
@@ -101,7 +101,7 @@ def test_every_run_that_breaks_something_has_a_control() -> None:
 def test_a_hazard_and_its_finding_are_shown_together(monkeypatch: pytest.MonkeyPatch) -> None:
     members = {kind: lookup._members(kind, lookup._load) for kind in KINDS}  # seconds, once
     monkeypatch.setattr(lookup, "_members", lambda kind, *_: members[kind])
-    hazards = {hazard.id: hazard for hazard in HAZARDS}
+    hazards = {hazard.id: hazard for hazard in packaged_hazards()}
     shared = [finding.id for finding in FINDINGS if finding.id in hazards]
     assert len(shared) > 10
     for ident in shared:

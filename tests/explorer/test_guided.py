@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
-from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.hazard import packaged_hazards
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.explorer.search import guided as guided_module
 from elrcheck.explorer.search.guided import Guided
@@ -138,7 +138,7 @@ def test_a_run_stops_at_its_first_violation_or_after_its_walks() -> None:
 @pytest.mark.slow
 def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walks() -> None:
     """F-9, 18 steps; `benchmarks/guided.py` measures all such hazards with more seeds."""
-    hazard = next(one for one in HAZARDS if one.id == "F-9")
+    hazard = next(one for one in packaged_hazards() if one.id == "F-9")
     model = load_whole_model()
     program = lower(model, sides(hazard).changed, [fn for fn in model.always if fn.ident == "P-2"]).program
     for seed in range(2):

@@ -300,7 +300,7 @@ def test_exit_codes_of_runs_that_show_nothing(call: Any, arguments: tuple[str, .
 
 
 def test_exit_code_1_when_a_hazard_is_not_found(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hazard_run, "HAZARDS", (NOTHING,))
+    monkeypatch.setattr(hazard_run, "packaged_hazards", lambda: (NOTHING,))
     code, out, _ = call("--output", "text:kept.txt")
     assert code == 1
     assert out.splitlines()[-1].startswith("NOT FOUND  hazards: 1 not found")
