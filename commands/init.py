@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,125 +15,23 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
+from elrcheck.base.templates import templates_in
 
 if TYPE_CHECKING:
     from elrcheck.checking.baseline.baseline import BaselineEntry
     from elrcheck.declared.declared_model import DeclaredModel
 
-SETTINGS_HEAD = """\
-# Option defaults for elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file, built-in
-# default. Each key is a long option without its dashes; an unknown key is an error.
-# `elrcheck COMMAND --help` lists the options, `elrcheck list variants` and `elrcheck list scopes` the names.
-
-"""
-SETTINGS = """\
-# variant = "kip_full"          # for every command that has --variant
-# workers = 2
-
-[check]
-# scope = "three-brokers"       # or the path of a TOML file with your own sizes and budgets
-# set = ["min_isr=1"]           # individual settings; see `elrcheck list knobs`, `elrcheck list budgets`
-# time-budget = "5m"            # a run that reaches a limit is inconclusive (exit code 3), never a pass
-"""
-GATE_SETTINGS = """\
-
-[gate]
-baseline = "elrcheck-baseline.toml"
-# fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
-
-"""
-ASSESS_SETTINGS = """\
-[assess]
-kafka = {kafka}  # the release of your brokers
-topics = {topics}  # a folder with all below it, also a file that is added later
-# exclude = ["charts/*"]  # files in there that define no topic, such as templates of Helm
-fail-on = "settings"  # or loss, outage, flag, never; see `elrcheck assess --help`
-"""
-MODEL_SETTINGS = """\
-model = {model}  # for every command that has --model; it runs as Python
-# variant = {variant}  # for every command that has --variant
-# workers = 2
-
-[check]
-# scope = {scope}  # or the path of a TOML file with your own sizes
-# set = [{setting}]  # individual settings; see `elrcheck config`
-# time-budget = "5m"  # a run that reaches a limit is inconclusive (exit code 3), never a pass
-"""
-WORKFLOW = """\
-{purpose}# Actions are named by commit: a tag can be moved to other code.
-name: elrcheck
-on:
-  push:
-  pull_request:
-permissions:
-  contents: read
-jobs:
-  {job}:
-    runs-on: ubuntu-latest
-    env:
-{origin}    steps:
-      - uses: actions/checkout@34e114876b0b11c390a56381ad16ebd13914f8d5  # v4.3.1
-      - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
-        with:
-          python-version: "3.11"
-          cache: pip
-          cache-dependency-path: .github/workflows/elrcheck.yml
-      # elrcheck, then what it needs without Spark, every package by its hash.
-      - run: |
-          pip install --no-deps "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
-          FOLDER="$(python -c 'import elrcheck; print(*elrcheck.__path__)')"
-          pip install --require-hashes -r "$FOLDER/requirements-gate.txt"
-      # Annotates the diff and writes a step summary; the last step uploads the files.
-{steps}
-      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
-        if: always()
-        with:
-          name: elrcheck
-          path: |
-            elrcheck*.sarif
-            elrcheck*.xml
-"""
-GATE_PURPOSE = "# Fails when the results of elrcheck differ from elrcheck-baseline.toml.\n"
-GATE_STEP = "      - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml\n"
-ASSESS_PURPOSE = "# Fails where the settings of a topic allow a loss; findings known in the release are notices.\n"
-ASSESS_STEP = "      - run: elrcheck assess --format github -o elrcheck-topics.sarif -o elrcheck-topics.xml\n"
-AFTER_GATE = "        if: ${{ !cancelled() }}\n"
-NO_ORIGIN = f"""\
-      # elrcheck is on no package index. Name what to install, so that it cannot change behind your back:
-      # {FORMS}
-      ELRCHECK: ""
-"""
-ORIGIN = """\
-      # What this file was written by. elrcheck is on no package index, so it is named by its commit or hash.
-      ELRCHECK: "{url}"
-"""
-HOOK = """\
-# https://pre-commit.com: `pre-commit install` runs this before each commit.
-repos:
-  - repo: local
-    hooks:
-"""
-GATE_HOOK = """\
-      - id: elrcheck-gate
-        name: elrcheck gate
-        entry: elrcheck gate
-        language: system
-        pass_filenames: false
-        files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml{model})$'
-"""
-ASSESS_HOOK = """\
-      - id: elrcheck-topics
-        name: elrcheck assess
-        entry: elrcheck assess -q
-        language: system
-        pass_filenames: false
-        files: '^(elrcheck\\.toml{topics})$'
-"""
 SETTINGS_PATH = "elrcheck.toml"
 WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
 HOOK_PATH = ".pre-commit-config.yaml"
 BASELINE_PATH = "elrcheck-baseline.toml"
 IGNORE_PATH = ".gitignore"
+TEMPLATES = {
+    SETTINGS_PATH: "elrcheck.toml.jinja",
+    WORKFLOW_PATH: "workflow.yml.jinja",
+    HOOK_PATH: "pre-commit.yaml.jinja",
+}
+"""File -> its template in `commands/templates`."""
 IGNORED = ".elrcheck/"
 """Where commands store runs and traces."""
 MOST_STATES = 1_000_000
@@ -203,19 +102,17 @@ class OwnModel:
         search = run_check(request, self.progress).search
         return None if search.complete else max(1, search.diameter - 2)
 
-    def settings(self) -> str:
-        """Return the settings file; its commented lines have the defaults of this model."""
-        from elrcheck.base.typed.record_text import text_value
+    def settings(self) -> Mapping[str, str]:
+        """Return what the lines of the settings file name: values of this model."""
         from elrcheck.declared.effective import effective
 
         settings = effective(Selection(model=self.file))
-        example = f"{settings[0].name}={settings[0].value}" if settings else ""
-        return MODEL_SETTINGS.format(
-            model=text_value(self.place.as_posix()),
-            variant=text_value(self.model.variant(DEFAULT_VARIANT).name),
-            scope=text_value(self.model.scope(DEFAULT_SCOPE).name),
-            setting=text_value(example),
-        )
+        return {
+            "model": self.place.as_posix(),
+            "variant": self.model.variant(DEFAULT_VARIANT).name,
+            "scope": self.model.scope(DEFAULT_SCOPE).name,
+            "setting": f"{settings[0].name}={settings[0].value}" if settings else "",
+        }
 
     def pattern(self) -> str:
         """Return a regular expression of the files of the model, after those of others, in a text of YAML."""
@@ -240,13 +137,6 @@ class OwnTopics:
                 raise UsageFault("init-topics", f"{path} is not in the folder {folder}", help=help)
             places.append(path.resolve().relative_to(folder.resolve()))
         return cls(kafka, tuple(places), folder)
-
-    def settings(self) -> str:
-        """Return their section of the settings file."""
-        from elrcheck.base.typed.record_text import text_value
-
-        places = ", ".join(text_value(place.as_posix()) for place in self.places)
-        return ASSESS_SETTINGS.format(kafka=text_value(self.kafka), topics=f"[{places}]")
 
     def pattern(self) -> str:
         """Return a regular expression of their files, after those of others, in a text of YAML."""
@@ -292,32 +182,25 @@ class GuardedByCi:
 
 def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
+    from elrcheck.base.typed.record_text import text_value
     from elrcheck.checking.baseline.baseline_text import baseline_text
 
     guarded = guarded or GuardedByCi()
-    own, topics = guarded.own, guarded.topics
-    texts = {SETTINGS_PATH: SETTINGS_HEAD}
-    purpose, steps, hooks = "", "", ""
-    if guarded.has_baseline:
-        texts[SETTINGS_PATH] += (SETTINGS if own is None else own.settings()) + GATE_SETTINGS
-        texts[BASELINE_PATH] = baseline_text(guarded.entries())
-        purpose, steps = GATE_PURPOSE, GATE_STEP
-        hooks = GATE_HOOK.replace("{model}", "" if own is None else own.pattern())
-    if topics is not None:
-        texts[SETTINGS_PATH] += topics.settings()
-        purpose, steps = purpose + ASSESS_PURPOSE, steps + ASSESS_STEP + (AFTER_GATE if guarded.has_baseline else "")
-        hooks += ASSESS_HOOK.replace("{topics}", topics.pattern())
-    texts[SETTINGS_PATH] = texts[SETTINGS_PATH].rstrip("\n") + "\n"
+    templates = templates_in(resources.files("elrcheck.commands") / "templates")
+    templates.filters["toml"] = lambda value: text_value(value.as_posix() if isinstance(value, Path) else value)
     values = {
-        "purpose": purpose,
-        "job": "gate" if guarded.has_baseline else "topics",
-        "origin": NO_ORIGIN if origin is None else ORIGIN.format(url=origin),
-        "steps": steps.rstrip("\n"),
+        "baseline": guarded.has_baseline,
+        "own": guarded.own,
+        "settings": None if guarded.own is None else guarded.own.settings(),
+        "topics": guarded.topics,
+        "origin": origin,
+        "forms": FORMS,
     }
-    texts[WORKFLOW_PATH] = WORKFLOW
-    for name, value in values.items():
-        texts[WORKFLOW_PATH] = texts[WORKFLOW_PATH].replace(f"{{{name}}}", value)
-    texts[HOOK_PATH] = HOOK + hooks
+    rendered = {path: templates.get_template(name).render(values) for path, name in TEMPLATES.items()}
+    texts = {SETTINGS_PATH: rendered.pop(SETTINGS_PATH).rstrip("\n") + "\n"}
+    if guarded.has_baseline:
+        texts[BASELINE_PATH] = baseline_text(guarded.entries())
+    texts |= rendered
     return texts
 
 

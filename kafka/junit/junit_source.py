@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 
+from elrcheck.base.templates import templates_in
 from elrcheck.base.version import __version__
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.junit.assertions import Assertion
@@ -49,7 +50,7 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
     uses = {*assertion.uses, *re.findall(r"context\.(\w+)\(", code)}
     context = environment().get_template(CONTEXT).render(uses=uses.__contains__)
     parts = {"Context": context, **{name: driver("controller", name) for name in SHARED}}
-    return java_file(test, CONTROLLER, (), body, parts, _template(CONTEXT))
+    return java_file(test, CONTROLLER, (), body, parts, java_source("junit", CONTEXT))
 
 
 def java_file(
@@ -78,14 +79,7 @@ def java_file(
 
 
 def environment() -> Environment:
-    return Environment(
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-        loader=FunctionLoader(_template),
-    )
+    return templates_in(files("elrcheck.kafka") / "java" / "junit")
 
 
 # ---------------------------------------------------------------------------- the test's own lines
@@ -228,13 +222,14 @@ def _flag(value: bool) -> str:
 # ---------------------------------------------------------------------------- what it calls
 
 
-def _template(name: str) -> str:
-    return (files("elrcheck.kafka") / "java" / "junit" / name).read_text("utf-8")
-
-
 def driver(folder: str, name: str) -> str:
     """Return the source of a class of the drivers behind `conform`."""
-    return (files("elrcheck.kafka") / "java" / folder / f"{name}.java").read_text("utf-8")
+    return java_source(folder, f"{name}.java")
+
+
+def java_source(folder: str, name: str) -> str:
+    """Return the text of a file in `kafka/java`."""
+    return (files("elrcheck.kafka") / "java" / folder / name).read_text("utf-8")
 
 
 def _nested(name: str, source: str) -> str:

@@ -13,7 +13,11 @@ from collections.abc import Set
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from elrcheck.base.templates import templates_in
+
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from jinja2 import Environment
 
 
@@ -32,16 +36,7 @@ def whole_page(template: str, **contents: Any) -> str:
 
 
 def environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    templates = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        loader=FunctionLoader(source),
-    )
+    templates = templates_in(_folder(), escaping=True)
     templates.filters["linked"] = _linked
     return templates
 
@@ -60,7 +55,11 @@ def _linked(text: str, defined: Set[str]) -> str:
 
 
 def source(name: str) -> str:
-    return (files("elrcheck.report.html") / "templates" / name).read_text("utf-8")
+    return (_folder() / name).read_text("utf-8")
+
+
+def _folder() -> Traversable:
+    return files("elrcheck.report.html") / "templates"
 
 
 def _hash(text: str) -> str:

@@ -108,7 +108,7 @@ def test_ci_runs_the_command_of_the_readme() -> None:
 def test_every_action_of_others_is_named_by_its_commit() -> None:
     """In the workflows, in the action, and in what `init` writes: a tag can be moved."""
     workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    places = [*workflows, ROOT / "action.yml", ROOT / "commands" / "init.py"]
+    places = [*workflows, ROOT / "action.yml", ROOT / "commands" / "templates" / "workflow.yml.jinja"]
     commits: dict[str, set[str]] = {}
     for place in places:
         for used in re.findall(r"^ +- uses: (.*)$", place.read_text("utf-8"), re.M):
