@@ -54,8 +54,6 @@ GUARDS = {
     ("async_termination", "P-2"): "n is active",
     ("atomic_commit", "P-1"): "p has voted no",
     ("atomic_commit", "P-2"): "all votes are yes",
-    ("atomic_commit_nonblocking", "P-1"): "the coordinator has decided",
-    ("atomic_commit_nonblocking", "P-2"): "all votes are yes",
     ("barrier", "P-1"): "every process waits",
     ("fast_paxos", "P-1"): "by has accepted v",
     ("fast_paxos", "P-2"): "all votes are for v",
@@ -179,3 +177,13 @@ def test_what_is_promised_happens_under_the_declared_fairness_only(name: str, in
     unfair = _edited(file, tmp_path, "@action(fairness=", lambda text: re.sub(fair, "@action\n", text))
     code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
     assert code == 1 and "V-1" in out and "violated" in out
+
+
+@pytest.mark.parametrize(
+    ("property", "guard"), {"P-1": "the coordinator has decided", "P-2": "all votes are yes"}.items()
+)
+def test_both_properties_of_a_variant_can_break(property: str, guard: str, tmp_path: Path) -> None:
+    file = _edited(protocol("atomic_commit"), tmp_path, guard, lambda text: _without_guard(text, guard))
+    settings = {"participants": 2, "forwards": True}
+    report = elrcheck.check(model=file, settings=settings, properties=property, max_states=SEARCHED)
+    assert [each.verdict for each in report.properties] == ["violated"]

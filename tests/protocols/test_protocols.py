@@ -26,7 +26,7 @@ COUNTS = {
     ("alternating_bit", ()): (1392, 240, 10),
     ("async_termination", ()): (53271, 4097, 14),
     ("atomic_commit", ()): (218352, 54944, 21),
-    ("atomic_commit_nonblocking", ()): (13944, 4284, 19),
+    ("atomic_commit", ("participants=2", "forwards=true")): (13944, 4284, 19),
     ("bakery", ()): (10659, 2303, 39),
     ("barrier", ()): (194, 64, 7),
     ("btree", ()): (2820091, 374727, 38),
@@ -152,6 +152,14 @@ def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[s
 )
 def test_tlc_counts_the_same(name: str, invoke: Invoke) -> None:
     code, out, _ = invoke("tlc", "--count", "--model", str(protocol(name)), "--format", "json")
+    assert (code, json.loads(out)["verdict"]) == (0, "same")
+
+
+@pytest.mark.tlc
+@pytest.mark.slow
+def test_tlc_counts_the_same_in_a_variant(invoke: Invoke) -> None:
+    small = ("--variant", "non-blocking", "--set", "participants=2")
+    code, out, _ = invoke("tlc", "--count", "--model", str(protocol("atomic_commit")), *small, "--format", "json")
     assert (code, json.loads(out)["verdict"]) == (0, "same")
 
 
