@@ -8,8 +8,8 @@ from typing import Any
 import z3
 
 
-def subterms(term: Any) -> Iterator[Any]:
-    """Yield a term and every term in it, each once, also those inside quantifiers."""
+def subterms(term: Any, inside_quantifiers: bool = True) -> Iterator[Any]:
+    """Yield a term and every term in it, each once; those inside quantifiers unless they are left out."""
     seen: set[int] = set()
     todo = [term]
     while todo:
@@ -18,4 +18,7 @@ def subterms(term: Any) -> Iterator[Any]:
             continue
         seen.add(part.get_id())
         yield part
-        todo.extend([part.body()] if z3.is_quantifier(part) else part.children())
+        if not z3.is_quantifier(part):
+            todo.extend(part.children())
+        elif inside_quantifiers:
+            todo.append(part.body())

@@ -7,10 +7,11 @@ A trigger says where an axiom is instantiated, and not what it says, so what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import z3
+
+from elrcheck.proof.any_size.subterms import subterms
 
 
 def triggered_by_both_sides(axiom: Any) -> Any:
@@ -25,22 +26,13 @@ def triggered_by_both_sides(axiom: Any) -> Any:
     name, body = whole.children()
     if not (_is_application(name) and [x.get_id() for x in name.children()] == [x.get_id() for x in own]):
         return axiom
-    return z3.ForAll(own, whole, patterns=[name, *_applied_to(own, body)])
-
-
-def _applied_to(own: Sequence[Any], body: Any) -> Iterator[Any]:
-    """Yield the applications whose arguments are exactly these variables, outside inner quantifiers."""
     own_ids = sorted(x.get_id() for x in own)
-    seen: set[int] = set()
-    todo = [body]
-    while todo:
-        term = todo.pop()
-        if term.get_id() in seen or z3.is_quantifier(term):
-            continue
-        seen.add(term.get_id())
-        if _is_application(term) and sorted(x.get_id() for x in term.children()) == own_ids:
-            yield term
-        todo.extend(term.children())
+    patterns = [
+        term
+        for term in subterms(body, inside_quantifiers=False)
+        if _is_application(term) and sorted(x.get_id() for x in term.children()) == own_ids
+    ]
+    return z3.ForAll(own, whole, patterns=[name, *patterns])
 
 
 def _is_application(term: Any) -> bool:
