@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.kafka.risk.setting_risks import loses_by_design, rank
 from elrcheck.kafka.topics.described import Described, TopicSettings, settings_of
 from elrcheck.kafka.topics.topic_files import read_topics
 
@@ -80,7 +81,7 @@ def described(request: RiskRequest, file: Path) -> DescribedQuestions:
     Groups that lose no record by design come first, those with most topics before others.
     """
     settings, unread = topic_groups(request, (file,))
-    settings.sort(key=lambda group: (group.loses_by_design, -len(group.names)))
+    settings.sort(key=lambda group: (loses_by_design(group), -len(group.names)))
     most = max(MOST_GROUPS, int(request.seconds // 60))
     groups = [of_group(request, group) for group in settings[:most]]
     left = sum(len(group.names) for group in settings[most:])
@@ -104,7 +105,7 @@ def groups_in(
     if not groups:
         help = "give each topic a replication factor" if "replication factor" in unread[0] else None
         raise UsageFault("topics-unreadable", f"no usable topic: {unread[0]}", help=help)
-    return sorted(groups, key=lambda group: group.rank), unread
+    return sorted(groups, key=rank), unread
 
 
 def of_group(request: RiskRequest, group: TopicSettings) -> RiskRequest:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elrcheck.kafka.risk.risk_answer import BY_SETTING
+from elrcheck.kafka.topics.described import TopicSettings
 from elrcheck.results.risk.risk_report import RiskSettings, SettingRisk
 
 UNCLEAN = "unclean_leader_election_enable"
@@ -18,18 +19,47 @@ REASSIGN = (
 """How to add replicas without the beginning of F-20, F-60 or F-61."""
 RAISE = "While every ISR is complete and no broker is about to stop, set min.insync.replicas to 2 (kafka-configs.sh)."
 """How to raise min.insync.replicas without the beginning of F-24 or F-53."""
+WORST_FIRST = (
+    ("replication.factor", "loss"),
+    ("unclean.leader.election.enable", "loss"),
+    ("min.insync.replicas", "loss"),
+    ("min.insync.replicas", "unavailable"),
+)
 
 
 def setting_risks(settings: RiskSettings) -> tuple[SettingRisk, ...]:
     """Return the losses and outages that these settings allow to a producer with acks=all, losses first."""
-    return tuple(_risks(settings)) if settings.acks == "all" else ()
+    if settings.acks != "all":
+        return ()
+    min_isr, unclean = settings.min_insync_replicas, settings.unclean_leader_election_enable
+    return tuple(_risks(settings.replication_factor, min_isr, unclean))
 
 
-def _risks(settings: RiskSettings) -> Iterator[SettingRisk]:
-    factor = settings.replication_factor
-    least = min(settings.min_insync_replicas, factor)  # a larger value counts as that, at brokers and controllers
+def loses_by_design(topics: TopicSettings) -> bool:
+    """Return whether the settings of these topics allow a loss to a producer with acks=all."""
+    return any(risk.severity == "loss" for risk in _of_topics(topics))
+
+
+def rank(topics: TopicSettings) -> tuple[object, ...]:
+    """Return what sorts the settings that lose most first: by `WORST_FIRST`, then by the fewest copies that count."""
+    allowed = {(risk.setting, risk.severity) for risk in _of_topics(topics)}
+    copies = topics.replication_factor + _least(topics.replication_factor, topics.min_insync_replicas)
+    return *(risk not in allowed for risk in WORST_FIRST), copies
+
+
+def _of_topics(topics: TopicSettings) -> Iterator[SettingRisk]:
+    return _risks(topics.replication_factor, topics.min_insync_replicas, topics.unclean)
+
+
+def _least(factor: int, min_isr: int) -> int:
+    """Return the members that an ISR needs; a larger min.insync.replicas counts so, at brokers and controllers."""
+    return min(min_isr, factor)
+
+
+def _risks(factor: int, min_isr: int, unclean: bool) -> Iterator[SettingRisk]:
+    least = _least(factor, min_isr)
     usual = RAISE if factor > 2 else f"{REASSIGN} Then: {RAISE[0].lower()}{RAISE[1:]}"
-    if settings.unclean_leader_election_enable:
+    if unclean:
         happens = (
             "Once no replica in sync or eligible is up, another is elected, and acknowledged records it lacks are lost."
         )

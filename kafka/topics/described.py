@@ -75,22 +75,6 @@ class TopicSettings:
     lines: tuple[Mapping[str, int], ...] = ()
     """The line of each setting, for each of them."""
 
-    @property
-    def loses_by_design(self) -> bool:
-        """Whether these settings allow a loss in every release (`setting_risks` says how)."""
-        return self.unclean or min(self.min_insync_replicas, self.replication_factor) == 1
-
-    @property
-    def rank(self) -> tuple[bool, bool, bool, bool, int]:
-        """What sorts the settings that lose most first.
-
-        Only one replica; unclean elections; an ISR of one that acknowledges; an outage by one stopped broker; then the
-        fewest copies that count.
-        """
-        least = min(self.min_insync_replicas, self.replication_factor)
-        every = least == self.replication_factor
-        return self.replication_factor > 1, not self.unclean, least > 1, not every, self.replication_factor + least
-
 
 class NotUnderstood(ValueError):
     """A part of a description is not understood; the message has the reason. line: its line, from 1."""
