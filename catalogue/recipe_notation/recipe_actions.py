@@ -206,11 +206,12 @@ class Start(Action):
 
 @dataclass(frozen=True)
 class MoveDirectory(Action):
-    """Move a replica into another log directory of its broker, unless it is there."""
+    """Move a replica into another log directory of its broker, unless it is there. wait: whether until the end."""
 
     partition: Annotated[Partition, From.TAG]
     broker: Natural
     directory: Natural
+    wait: bool = True
     seconds: Seconds = PATIENCE
 
 

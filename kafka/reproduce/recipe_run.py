@@ -265,7 +265,7 @@ class RecipeRun:
         if cluster.directory_of(*where) != action.directory:
             folder = cluster.directory_path(action.broker, action.directory)
             cluster.clients.move(action.partition, action.broker, str(folder))
-            moved = lambda: cluster.directory_of(*where) == action.directory  # noqa: E731
+            moved = lambda: not action.wait or cluster.directory_of(*where) == action.directory  # noqa: E731
             self._signs.until(moved, action.seconds, f"the move of {what}")
 
     def _produce(self, action: Produce) -> str:

@@ -15,6 +15,7 @@ from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.evidence_text import LEVEL, RUN_COLUMNS, evidence_of, runs_of, spans
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options, elsewhere
+from elrcheck.catalogue.recipe_notation.recipe_actions import Signal
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table, wrapped
 
@@ -80,11 +81,12 @@ class FindingPage:
             yield from table(RUN_COLUMNS, rows)
 
     def _recipes(self) -> Iterator[str]:
-        """Yield what each recipe does, unless there is only one, and what its control changes."""
+        """Yield what each recipe does, unless there is only one, what its control changes, and what is forced."""
         for recipe in self._tried_recipes:
             title = f": {recipe.title}" if len(self.recipes) > 1 else ""
             control = f". Control: {recipe.control.title}" if recipe.control is not None else ""
-            yield from wrapped(f"`elrcheck reproduce {recipe.id}`{title}{control}", bullet="* ")
+            forced = "".join(f". {text}" for text in _forced(recipe))
+            yield from wrapped(f"`elrcheck reproduce {recipe.id}`{title}{control}{forced}", bullet="* ")
 
     @property
     def _tried_recipes(self) -> list[Recipe]:
@@ -131,6 +133,17 @@ class FindingPage:
         yield f"brokers of {spans(patch.brokers)} no longer show it" if patch.brokers else "brokers were not tried"
         if self.confirmed:
             yield f"Kafka's own tests confirm it on {spans(self.confirmed)}"
+
+
+def _forced(recipe: Recipe) -> Iterator[str]:
+    """Yield which processes a recipe pauses, and its own settings, beside those of every recipe (docs/reproduce.md)."""
+    signals = (step.action for step in recipe.steps if isinstance(step.action, Signal))
+    paused = {"the controller" if each.broker is None else str(each.broker) for each in signals if each.kind == "pause"}
+    if paused:
+        yield f"Pauses {', '.join(sorted(paused))}"
+    settings = {**recipe.cluster.controller, **recipe.cluster.broker}
+    if settings:
+        yield f"With {', '.join(f'{name}={value}' for name, value in settings.items())}"
 
 
 def _steps(every: Sequence[ByHand]) -> Iterator[str]:
