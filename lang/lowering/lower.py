@@ -5,8 +5,9 @@ action instance becomes a list of guards and, for each leaf that it changes, the
 
 Constants of the state. Many leaves never change under a configuration: a list of all members, or every field of a
 feature that is switched off. Lowering starts from the assumption that every leaf keeps its initial value, drops it for
-a leaf as soon as an instance writes something else, and starts over until nothing is dropped. What remains is an
-inductive invariant, so those leaves are constants: they take no bit and fold away.
+a leaf as soon as an action writes something else, and evaluates one action after the other until all have been
+evaluated without dropping anything. What remains is an inductive invariant, so those leaves are constants: they take no
+bit and fold away.
 
 Numbers of the configuration may stay open (`open_numbers`): each becomes a leaf that no instance writes, and
 `Lowered.at` closes them.
@@ -57,13 +58,7 @@ def lower(
     opened = parameters(config, open_numbers or {}, model.sizes if open_numbers else frozenset())
     evaluator = _evaluator(model, config, opened, len(starts[0]))
     varying = _differing(model, evaluator) | _chosen(starts)
-    attempt: Attempt | None = None
-    while True:
-        attempt = Attempt(model, config, starts, varying, evaluator, opened, attempt, between)
-        written = attempt.written()
-        if written <= varying:
-            return attempt.finish(checks)
-        varying |= written
+    return Evaluation(model, config, starts, varying, evaluator, opened, between).finish(checks)
 
 
 def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int) -> GuardedEvaluator:
@@ -119,11 +114,11 @@ class EvaluatedStep(NamedTuple):
     changed: dict[int, Term]
 
 
-class Attempt:
-    """One lowering under the assumption that only the slots in `varying` change.
+class Evaluation:
+    """The action instances of a model, evaluated on a state whose slots outside `varying` are constants.
 
-    It shares the unchanged parts of the state with the attempt before, and so the evaluator's memo. A variable of the
-    graph has the number of its slot until `finish` gives it that of its leaf.
+    varying: at first, the slots that differ or may differ between initial states; then also those that instances write.
+    A variable of the graph has the number of its slot until `finish` gives it that of its leaf.
     """
 
     def __init__(
@@ -134,22 +129,40 @@ class Attempt:
         varying: set[int],
         evaluator: GuardedEvaluator,
         opened: tuple[Parameter, ...],
-        before: Attempt | None,
         between: Callable[[], object],
     ) -> None:
-        self.model, self.config, self.varying = model, config, varying
+        self.model, self.config, self.starts = model, config, starts
         self.evaluator, self.parameters, self._between = evaluator, opened, between
         self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
-        self.slots, self.starts = slots_at(self.structure, starts[0], varying), starts
+        self.slots = slots_at(self.structure, starts[0], varying)
         self.now = self._state()
-        if before is not None:
-            self.now = _same(self.now, before.now)
         self.steps: list[EvaluatedStep] = []
-        for fn in model.actions:
-            for args in instances(fn, config):
-                between()
+        self._evaluate_all(varying)
+
+    def _evaluate_all(self, varying: set[int]) -> None:
+        """Evaluate the actions in turn until none of them writes a constant.
+
+        A state shares its unchanged parts with the one before, and so the evaluator's memo.
+        """
+        steps: dict[Fn, list[EvaluatedStep]] = {}
+        settled = 0
+        for fn in itertools.cycle(self.model.actions):
+            if settled == len(self.model.actions):
+                break
+            settled += 1
+            self.steps = []
+            for args in instances(fn, self.config):
+                self._between()
                 self.evaluate(fn, args)
+            steps[fn] = self.steps
+            written = {position for step in self.steps for position in step.changed}
+            if not written <= varying:
+                varying |= written
+                self.slots = slots_at(self.structure, self.starts[0], varying)
+                self.now = _same(self._state(), self.now)
+                settled = 0
+        self.steps = [step for fn in self.model.actions for step in steps[fn]]
 
     def _state(self) -> dict[str, Any]:
         def scalar(position: int, slot: Slot) -> Term:
@@ -218,10 +231,6 @@ class Attempt:
         inside = [scalar for _, _, scalar in self.structure.leaves(new, ty)][slot - at]
         beyond = self.dag.ite(self._node(put_outside(new)), self.slots[slot].hi + 1, self._node(inside))
         yield from {**changed, slot: beyond}.items()
-
-    def written(self) -> set[int]:
-        """Return the slots that some instance changes."""
-        return {position for step in self.steps for position in step.changed}
 
     # ------------------------------------------------------------------------- the program
 

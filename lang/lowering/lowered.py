@@ -48,8 +48,8 @@ class Lowered:
     """A program, and the conversion between its leaf values and plain states.
 
     parameters: the open numbers; the program starts with their values in `config`. widest: the configuration that was
-    lowered. attempt: answers `nodes`. name: programs with the same name are equal up to their initial states; empty for
-    no name.
+    lowered. evaluation: answers `nodes`. name: programs with the same name are equal up to their initial states; empty
+    for no name.
     """
 
     name = ""
@@ -61,11 +61,11 @@ class Lowered:
         program: Program,
         slots: Sequence[Slot],
         parameters: tuple[Parameter, ...],
-        attempt: EvaluatedModel,
+        evaluation: EvaluatedModel,
     ) -> None:
         self.model, self.config, self.program = model, config, program
         self.slots, self.parameters = tuple(slots), parameters
-        self.widest, self.attempt = config, attempt
+        self.widest, self.evaluation = config, evaluation
         self._plain = Structure(self.config, ConcreteAlgebra())
 
     def at(self, values: Mapping[str, int]) -> Lowered:
@@ -100,7 +100,7 @@ class Lowered:
 
         args: the choice of its parameters.
         """
-        return self.attempt.nodes(fn, args)
+        return self.evaluation.nodes(fn, args)
 
     def decode(self, leaves: Sequence[int]) -> Any:
         """Return the plain state of the leaf values of the program."""

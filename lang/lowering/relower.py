@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
-from elrcheck.lang.lowering.lower import Attempt, EvaluatedStep
+from elrcheck.lang.lowering.lower import EvaluatedStep, Evaluation
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
@@ -59,12 +59,12 @@ class _Changed(GuardedEvaluator):
 
 def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
     """Lower a changed model; return None if the change writes a constant of the state, so that `lower` is needed."""
-    original = lowered.attempt
-    if lowered.parameters or not isinstance(original, Attempt):
+    original = lowered.evaluation
+    if lowered.parameters or not isinstance(original, Evaluation):
         raise ValueError("only a closed program that was lowered in this process is changed")
-    attempt = copy.copy(original)
-    attempt.model = model
-    attempt.evaluator = _Changed(original.evaluator, model.fns, affected)
+    evaluation = copy.copy(original)
+    evaluation.model = model
+    evaluation.evaluator = _Changed(original.evaluator, model.fns, affected)
     old = {(step.fn.name, step.args): step for step in original.steps}
     steps: list[EvaluatedStep] = []
     changed: set[tuple[str, tuple[object, ...]]] = set()
@@ -72,16 +72,16 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
         if fn.name not in affected:
             steps += [step for step in original.steps if step.fn.name == fn.name]
             continue
-        attempt.steps = []
+        evaluation.steps = []
         for args in instances(fn, lowered.config):
-            attempt.evaluate(fn, args)
-        steps += attempt.steps
-        now = {(step.fn.name, step.args): step for step in attempt.steps}
+            evaluation.evaluate(fn, args)
+        steps += evaluation.steps
+        now = {(step.fn.name, step.args): step for step in evaluation.steps}
         keys_before = {key for key in old if key[0] == fn.name}
         changed |= {key for key in keys_before | set(now) if not _same(old.get(key), now.get(key))}
-    if any(attempt.slots[position].index is None for step in steps for position in step.changed):
+    if any(evaluation.slots[position].index is None for step in steps for position in step.changed):
         return None
-    attempt.steps = steps
+    evaluation.steps = steps
     program = lowered.program
     checks = [fn for fn in model.checks if _checked(program, fn.ident)]
     judged = any(fn.is_step and fn.name in affected for fn in checks)
@@ -90,7 +90,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
     for step in steps:
         key = (step.fn.name, step.args)
         unchanged = before.get(key) if key not in changed and not judged else None
-        instances_now.append(unchanged or attempt.instance(step, checks))
+        instances_now.append(unchanged or evaluation.instance(step, checks))
     after = {(instance.action, instance.args): instance for instance in instances_now}
     pairs = [
         (before.get(key), after.get(key))
@@ -98,7 +98,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
         if key in changed or (judged and not _same_checks(before[key], after[key]))
     ]
     state_checks = tuple(
-        replace(check, node=attempt.check(fn).node) if check.node and fn.name in affected else check
+        replace(check, node=evaluation.check(fn).node) if check.node and fn.name in affected else check
         for check, fn in zip(program.checks, checks, strict=True)
     )
     differ = tuple(k for k, (x, y) in enumerate(zip(program.checks, state_checks, strict=True)) if x.node is not y.node)
