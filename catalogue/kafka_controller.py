@@ -6,7 +6,7 @@ those of releases both of the controller's indexes go stale.
 
 from __future__ import annotations
 
-from elrcheck.invariants.modules import PARTITIONS
+from elrcheck.invariants import partitions
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.model.partitions import MODULES
 from elrcheck.model.partitions.controller_config import ControllerConfig
@@ -19,7 +19,7 @@ DIRECTORIES = "heartbeat_in_one_snapshot"
 MODEL = ProtocolModel(
     ControllerState,
     ControllerConfig,
-    modules=(*MODULES, *PARTITIONS),
+    modules=(*MODULES, *partitions.MODULES),
     variants={
         variant.name: {**variant.knobs, "directory_index_goes_stale": DIRECTORIES in variant.knobs}
         for variant in VARIANTS
