@@ -33,7 +33,7 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     return call
 
 
-RECORDS = ("flags", "flags", "logs", "unread", "timelines", *("invisible",) * 5)
+RECORDS = ("flags", "flags", "logs", "unread", "timelines", *("invisible",) * 6)
 
 
 def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
