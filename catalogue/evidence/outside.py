@@ -11,7 +11,7 @@ from itertools import pairwise
 from elrcheck.base.typed.configuration import parse_overrides
 from elrcheck.catalogue.configured import search_config
 from elrcheck.catalogue.events import allowed, missing
-from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
+from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches, released
 from elrcheck.model.config import Config
 from elrcheck.results.check_report import FindingOutside
 
@@ -24,7 +24,7 @@ def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]
     """
     from elrcheck.catalogue.packaged_findings import find_finding
 
-    needed = ((ident, missing(config, searched)) for ident, searched in _searched(_released(variant)))
+    needed = ((ident, missing(config, searched)) for ident, searched in _searched(released(variant)))
     nearest_first = sorted((len(events), ident, events) for ident, events in needed if events)
     findings = ((find_finding(ident), events) for _, ident, events in nearest_first)
     return tuple(FindingOutside(finding.id, finding.title, finding.lost, events) for finding, events in findings)
@@ -32,13 +32,8 @@ def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]
 
 def danger(variant: str) -> Mapping[str, int]:
     """Return event -> the number of findings whose recorded search needs it, in this release or else the newest."""
-    searched = _searched(_released(variant) or RELEASED[-1].name)
+    searched = _searched(released(variant) or RELEASED[-1].name)
     return Counter(event for _, config in searched for event in allowed(config))
-
-
-def _released(variant: str) -> str | None:
-    """Return the name of a variant that stands for releases; None for any other."""
-    return next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
 
 
 @cache

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED
+from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED, released
 from elrcheck.catalogue.finding_file import ControlRun, Finding, FindingRun
 from elrcheck.catalogue.finding_text import command
 from elrcheck.model.variants import Variant
@@ -29,7 +29,7 @@ class ReleasedSearch:
 
 def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
     """Return the search of a finding under each released variant; empty if no search of it breaks anything."""
-    run = _chosen(finding)
+    run = next(iter(released_first(finding)), None)
     if run is None or run.control is None:
         return ()
     repairs = {name for each in finding.runs if each.control is not None for name in each.control.knobs}
@@ -48,11 +48,9 @@ def commands_of(search: ReleasedSearch) -> tuple[str, str]:
     return command(search.run), command(search.run, control=True)
 
 
-def _chosen(finding: Finding) -> FindingRun | None:
-    """Return the first search that breaks something, one of a released variant if possible."""
-    names = {name for variant in RELEASED for name in (variant.name, *variant.aliases)}
-    broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: run.variant not in names)
-    return next(iter(broken), None)
+def released_first(finding: Finding) -> list[FindingRun]:
+    """Return the searches of a finding that break something, those of a released variant first."""
+    return sorted((run for run in finding.runs if run.breaks), key=lambda run: released(run.variant) is None)
 
 
 def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> FindingRun:

@@ -48,6 +48,11 @@ class FindingSearches(Record, frozen=True):
     searches: tuple[FindingSearch, ...] = ()
 
 
+def released(variant: str) -> str | None:
+    """Return the name of a variant that stands for releases; None for any other."""
+    return next((one.name for one in RELEASED if variant in (one.name, *one.aliases)), None)
+
+
 def packaged_searches() -> tuple[FindingSearch, ...]:
     return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), FindingSearches).searches
 

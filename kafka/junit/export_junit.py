@@ -16,7 +16,10 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.requests import CheckRequest
+from elrcheck.catalogue.evidence.counterexamples import selection_of
+from elrcheck.catalogue.evidence.released_search import released_first
+from elrcheck.catalogue.evidence.searched import released
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.checking.check import run_check
@@ -31,8 +34,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.budgets import Spent
-from elrcheck.model.knobs import plain, summary
-from elrcheck.model.variants import VARIANTS
+from elrcheck.model.knobs import summary
 from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour
@@ -96,8 +98,8 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
     subject = of_finding(what.upper(), property, progress) if named else of_trace(Path(what))
     trace, finding = subject.trace, subject.finding
     ident = property if property is not None and finding is None else trace.origin.property
-    released = _released(trace.origin.variant)
-    walk = walk_of(subject.config, trace, subject.repaired, released)
+    is_released = released(trace.origin.variant) is not None
+    walk = walk_of(subject.config, trace, subject.repaired, is_released)
     fn = subject.model.properties_by_id[ident]
     command = f"elrcheck export junit {what}" + (f" --property {property}" if property else "")
     if finding is not None and subject.repaired is not None and walk.parting is None:
@@ -108,11 +110,11 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
                 " commits: repaired, its steps are the same"
             )
             raise UsageFault("junit-trace", message, help=f"`elrcheck show {finding.id}` has the cause")
-        how = _how(subject, f"What happens to broker {led.leader}, {LEADER}", released)
+        how = _how(subject, f"What happens to broker {led.leader}, {LEADER}", is_released)
         test = _about(finding, fn, how, name, command)
         return JunitTest(test.name, leader_source(subject.model, led, test), ident, finding.id)
     assertion = assertion_of(walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ())
-    test = _about(finding, fn, _how(subject, CONTROLLER, released), name, command)
+    test = _about(finding, fn, _how(subject, CONTROLLER, is_released), name, command)
     text = junit_source(subject.model, walk, assertion, test)
     return JunitTest(test.name, text, ident, None if finding is None else finding.id)
 
@@ -128,12 +130,12 @@ def _scripted(ident: str, property: str | None, name: str | None) -> JunitTest:
     return JunitTest(test.name, scripted_source(script, test), script.property, ident)
 
 
-def _how(subject: Subject, steps: str, released: bool) -> tuple[str, ...]:
+def _how(subject: Subject, steps: str, is_released: bool) -> tuple[str, ...]:
     """Return paragraphs on where the steps of a test come from. steps: what it does with them."""
     variant = subject.trace.origin.variant or "no variant"
     trace_is = "A trace" if subject.finding is None else "A shortest counterexample"
     origin = f"{trace_is} of elrcheck's model ({variant}), step by step in Kafka's classes. {steps}"
-    if released:
+    if is_released:
         return (origin,)
     return origin, "No release does all that this variant does, so the end is asserted, not the steps before it."
 
@@ -168,16 +170,19 @@ def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
     """Return the shortest trace of a finding, by the search that the finding names."""
     finding = find_finding(ident)
     run, chosen = _chosen(finding, property)
-    selection = Selection(run.variant, run.scope, _pairs(run.knobs))
     with tempfile.TemporaryDirectory(prefix="elrcheck-junit-") as folder:
         request = CheckRequest(
-            selection, (chosen,), stop_at_first=not run.liveness, run_dir=Path(folder) / "run", liveness=run.liveness
+            selection_of(run),
+            (chosen,),
+            stop_at_first=not run.liveness,
+            run_dir=Path(folder) / "run",
+            liveness=run.liveness,
         )
         run_check(request, progress)
         loaded = load_trace(Path(folder) / "run" / f"{chosen}.trace.json")
     assert run.control is not None
-    repaired = Selection(run.control.variant, run.scope, _pairs({**run.knobs, **run.control.knobs}))
-    config = resolve(repaired).config
+    repaired = replace(run, variant=run.control.variant, knobs={**run.knobs, **run.control.knobs})
+    config = resolve(selection_of(repaired)).config
     # A control that starts elsewhere, or leaves out an operation, repairs no rule to compare step by step.
     starts_alike = PlainModel(loaded.model, config).initial() == loaded.behaviour.states[0]
     repairs = starts_alike and not set(run.control.knobs) <= {budget.name for budget in fields(Spent)}
@@ -186,7 +191,7 @@ def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
 
 def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
     """Return the first search that breaks what a test can state, one of a released variant if possible."""
-    broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: not _released(run.variant))
+    broken = released_first(finding)
     if property is not None:
         for run in sorted(broken, key=lambda run: property not in run.breaks):
             if property in (*run.breaks, *run.also_breaks):
@@ -203,14 +208,5 @@ def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
     raise UsageFault("junit-property", message, help=f"a test can state: {', '.join(ASSERTIONS)}")
 
 
-def _released(variant: str) -> bool:
-    """Return whether releases of Kafka do what the variant does."""
-    return any(one.kafka for one in VARIANTS if variant in (one.name, *one.aliases))
-
-
 def _broken(runs: Iterable[FindingRun]) -> list[str]:
     return list(dict.fromkeys(ident for run in runs for ident in (*run.breaks, *run.also_breaks)))
-
-
-def _pairs(knobs: Any) -> tuple[str, ...]:
-    return tuple(f"{name}={plain(value)}" for name, value in knobs.items())
