@@ -3,9 +3,9 @@
     python -m elrcheck.catalogue.shipped_programs FOLDER [SCOPE ...]
 
 Lowering the model takes longer than a first small search. So the build of a wheel (`setup.py`) does it once, and writes
-entries of the store below FOLDER: the lowered programs, and the mark that the model's sources have no mistake. Their
-keys name those sources and the version of Python; an installation whose key differs ignores them, and lowers the model
-itself. Verdicts and machine code are not shipped: every search still runs.
+entries of the store below FOLDER: the lowered programs, and the marks that the sources of the model, and of that of
+`risk`, have no mistake. Their keys name those sources and the version of Python; an installation whose key differs
+ignores them, and lowers the model itself. Verdicts and machine code are not shipped: every search still runs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.checking.engines import SearchSubject
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.kernel.kept_program import KeptProgram
+from elrcheck.invariants.modules import load_outcome_model
 
 SCOPES = ("two-brokers-quiet", "two-brokers", "three-brokers-small", "three-brokers")
 WITHOUT_TIME = 0
@@ -35,6 +36,7 @@ def write_programs(folder: str, scopes: Sequence[str] = SCOPES) -> None:
             model = selected.declared.whole()
             chosen = select_properties(model, request.properties, request.liveness)
             SearchSubject(model, selected.config, chosen).program(Silent())
+        load_outcome_model()
         for kind, payload in (("programs", KeptProgram), ("models", str)):
             shipped = Store(kind, payload, environ={NAMED_BY: folder})
             for key, answer in Store(kind, payload).entries():
