@@ -138,7 +138,7 @@ def test_designs_are_variants() -> None:
 def test_a_run_goes_on_where_it_was(
     model: str, searched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is missing, then what has a repair that was not left out; of another model, everything."""
+    """What has a repair that was not left out, then what is missing; of another model, everything."""
     module, run, sizes = script("docs/search_hunt.py"), [], []
     of = module.model_digest() if model == "same" else "other"
     cases = {case.name: structs.replace(case, model=of) for case in HUNT.cases}
@@ -159,8 +159,8 @@ def test_a_run_goes_on_where_it_was(
     monkeypatch.setattr(module, "attributed", answer)
     module.add_missing(SimpleNamespace(search_result=None, last_steps=None))
     assert sorted(run) == searched
-    assert run[0] == "reassign/fence@code_4_3"
-    assert sizes == [0] + [3] * (len(run) - 1), "an older result stays until it is searched again"
+    assert run[-1] == "reassign/fence@code_4_3"
+    assert sizes == [0] + [2] * (len(run) - 1), "an older result stays until it is searched again"
     written = from_text(module.FILE.read_bytes(), Hunt)
     assert [case.name for case in written.cases] == list(names)
     assert {case.model for case in written.cases} == {module.model_digest()}
