@@ -58,7 +58,7 @@ def lower(
     opened = parameters(config, open_numbers or {}, model.sizes if open_numbers else frozenset())
     evaluator = _evaluator(model, config, opened, len(starts[0]))
     varying = _differing(model, evaluator) | _chosen(starts)
-    return Evaluation(model, config, starts, varying, evaluator, opened, between).finish(checks)
+    return ModelLowering(model, config, starts, varying, evaluator, opened, between).finish(checks)
 
 
 def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int) -> GuardedEvaluator:
@@ -114,7 +114,7 @@ class EvaluatedStep(NamedTuple):
     changed: dict[int, Term]
 
 
-class Evaluation:
+class ModelLowering:
     """The action instances of a model, evaluated on a state whose slots outside `varying` are constants.
 
     varying: at first, the slots that differ or may differ between initial states; then also those that instances write.

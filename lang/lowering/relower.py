@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
-from elrcheck.lang.lowering.lower import EvaluatedStep, Evaluation
+from elrcheck.lang.lowering.lower import EvaluatedStep, ModelLowering
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
@@ -60,7 +60,7 @@ class _Changed(GuardedEvaluator):
 def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relowered | None:
     """Lower a changed model; return None if the change writes a constant of the state, so that `lower` is needed."""
     original = lowered.evaluation
-    if lowered.parameters or not isinstance(original, Evaluation):
+    if lowered.parameters or not isinstance(original, ModelLowering):
         raise ValueError("only a closed program that was lowered in this process is changed")
     evaluation = copy.copy(original)
     evaluation.model = model
