@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Annotated
 
 from elrcheck.base.documents import read_toml, toml_codes
@@ -55,6 +56,11 @@ class Hazard:
 
 @functools.cache
 def packaged_hazards() -> tuple[Hazard, ...]:
-    """Return the hazards in the order of the table, which is read once; a UsageFault names the line of a mistake."""
-    top = read_toml(files("elrcheck.catalogue") / TABLE, toml_codes("model-source")).object(("hazard",))
+    """Return the hazards in the order of the table, which is read once."""
+    return read_hazards(files("elrcheck.catalogue") / TABLE)
+
+
+def read_hazards(file: Traversable) -> tuple[Hazard, ...]:
+    """Return the hazards of a table in its order; a UsageFault names the line of a mistake."""
+    top = read_toml(file, toml_codes("model-source")).object(("hazard",))
     return tuple(read_record(node, Hazard) for node in top["hazard"].items())

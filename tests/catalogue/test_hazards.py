@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.configured import find_variant, reject_impossible
-from elrcheck.catalogue.hazard import Hazard, packaged_hazards
+from elrcheck.catalogue.hazard import TABLE, Hazard, packaged_hazards, read_hazards
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -61,6 +63,15 @@ def test_the_table_is_complete_and_in_order() -> None:
     assert max(map(number_of, HAZARDS)) < 90, "docs/extending.md leaves the numbers from 90 on to its readers"
     assert len({hazard.id for hazard in HAZARDS}) == len(HAZARDS)
     assert len({hazard.title for hazard in HAZARDS}) == len(HAZARDS)
+
+
+def test_a_misspelt_knob_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = (files("elrcheck.catalogue") / TABLE).read_text("utf-8").replace("crashes", "crashs", 1)
+    line = text[: text.index("crashs")].count("\n") + 1
+    (tmp_path / TABLE).write_text(text, "utf-8")
+    with pytest.raises(UsageFault, match="crashs") as refused:
+        read_hazards(tmp_path / TABLE)
+    assert refused.value.where == f"{tmp_path / TABLE}:{line}"
 
 
 def test_a_row_either_says_what_breaks_or_why_it_is_not_run() -> None:

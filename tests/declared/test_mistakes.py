@@ -11,7 +11,6 @@ import click
 import pytest
 
 from elrcheck.base.typed.configuration import config_fields
-from elrcheck.catalogue.hazard import Hazard
 from elrcheck.console.shell import run
 from elrcheck.declared.mistakes import behind
 from elrcheck.lang.load import demand_documents, demand_listed
@@ -147,8 +146,6 @@ def test_a_misspelt_knob_is_refused_where_the_row_is_made() -> None:
         Variant("x", "", {"strict_hvm": False})
     with pytest.raises(TypeError, match="'strict_hwm' is a bool, not 1"):
         Variant("x", "", {"strict_hwm": 1})
-    with pytest.raises(TypeError, match="hazard F-0: there is no knob 'crashs'"):
-        Hazard("F-0", "", "", settings={"crashs": 1})
 
 
 def test_a_field_of_the_configuration_has_a_type_that_can_be_given() -> None:
