@@ -55,10 +55,13 @@ def _rules(table: Node, kind: str) -> tuple[Rule, ...]:
     )
 
 
-_TABLE = read_toml(files("elrcheck.kafka.audit") / "rules.toml", toml_codes("model-source"))
+_TABLE = read_toml(files("elrcheck.kafka.audit") / "rules.toml", toml_codes("model-source")).object(
+    ("advice", "rule", "next_step", "invisible")
+)
 _NEXT_STEPS = _rules(_TABLE, "next_step")
 INVISIBLE = tuple(
-    InvisibleFinding(node["finding"].text(), _text(node["shows"])) for node in _TABLE["invisible"].items()
+    InvisibleFinding(node["finding"].text(), _text(node["shows"]))
+    for node in (each.object(("finding", "shows")) for each in _TABLE["invisible"].items())
 )
 """Findings that lose acknowledged records and leave no sign in a metadata log."""
 INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -229,6 +230,13 @@ def test_rules_name_findings_that_are_described() -> None:
     for rule in RULES.values():
         row = next(line for line in document.splitlines() if line.startswith("| ") and rule.name in line)
         assert f"| {rule.severity} |" in row and (rule.hazard or "| |") in row
+
+
+def test_every_text_of_the_table_is_used_and_every_name_is_a_rule_of_its_own() -> None:
+    table = tomllib.loads((ROOT / "kafka" / "audit" / "rules.toml").read_text("utf-8"))
+    rules = [*table["rule"], *table["next_step"]]
+    assert {rule[key] for rule in rules for key in ("remedy", "afterwards") if key in rule} == set(table["advice"])
+    assert len({rule["name"] for rule in rules}) == len(rules) == len(RULES)
 
 
 def test_a_flag_inside_a_snapshot_has_its_last_offset(tmp_path: Path) -> None:
