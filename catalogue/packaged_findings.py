@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.catalogue.finding_file import Finding, read_finding
 from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.results.finding_table import LEVELS
 
 
@@ -29,13 +30,22 @@ def packaged_findings() -> tuple[Finding, ...]:
 
 
 def worst_first() -> tuple[Finding, ...]:
-    """Return the packaged findings: losses first, within a severity those shown on brokers first, then by number."""
-    return tuple(sorted(packaged_findings(), key=_rank))
+    """Return the packaged findings: losses first, within a severity those shown on brokers first, then by number.
 
+    A run of a recipe shows a finding on brokers as much as its [[evidence]] does.
+    """
+    shown = {
+        recipe.finding
+        for recipe in packaged_recipes()
+        if any(run.outcome in ("lost", "unavailable") for run in recipe.seen)
+    }
 
-def _rank(finding: Finding) -> tuple[bool, int, int]:
-    strongest = max(LEVELS.index(each.level) for each in finding.evidence)
-    return finding.severity != "loss", -strongest, int(finding.id.removeprefix("F-"))
+    def rank(finding: Finding) -> tuple[bool, int, int]:
+        levels = [each.level for each in finding.evidence]
+        strongest = LEVELS.index("brokers") if finding.id in shown else max(map(LEVELS.index, levels))
+        return finding.severity != "loss", -strongest, int(finding.id.removeprefix("F-"))
+
+    return tuple(sorted(packaged_findings(), key=rank))
 
 
 def find_finding(ident: str) -> Finding:

@@ -53,6 +53,11 @@ class SeenRuns:
             node["shown"].expected(f"at most {self.ended}")
         return self
 
+    @property
+    def text(self) -> str:
+        """Return `5 of 12`, or `12` if the finding shows in none."""
+        return f"{self.shown} of {self.ended}" if self.shown else str(self.ended)
+
 
 @dataclass(frozen=True)
 class SeenRun:
@@ -83,7 +88,7 @@ class SeenRun:
     @property
     def what(self) -> str:
         """Return the outcome in words."""
-        often = "" if self.runs is None else f" in {self.runs.shown} of {self.runs.ended} runs"
+        often = "" if self.runs is None else f" in {self.runs.text} runs"
         if self.outcome == "lost":
             return f"lost {self.acknowledged - self.left:,} of {self.acknowledged:,}{often}"
         if self.outcome == "unavailable":

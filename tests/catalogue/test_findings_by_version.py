@@ -25,6 +25,7 @@ from support.places import ROOT, SCHEMAS
 from support.scripts import script
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
+SEVERITY = {finding.id: finding.severity for finding in FINDINGS}
 SEARCHES: dict[tuple[str, str], ReleasedSearch] = {
     (search.finding, search.variant): search for finding in FINDINGS for search in released_searches(finding)
 }
@@ -48,6 +49,15 @@ def test_every_cell_says_something_and_has_its_command() -> None:
             assert bool(cell.command) == (cell.state not in ("absent", "not-tried"))
 
 
+def test_losses_come_first_those_that_brokers_showed_before_others() -> None:
+    """Whether a recipe or the evidence says so."""
+    table = finding_table()
+    losses = [row for row in table.rows if SEVERITY[row.finding] == "loss"]
+    assert list(table.rows[: len(losses)]) == losses
+    shown = [any(row.is_shown("brokers", release) for release in table.releases) for row in losses]
+    assert shown == sorted(shown, reverse=True) and len(set(shown)) == 2
+
+
 def test_cells_say_what_is_recorded() -> None:
     cells = row("F-20")
     assert [cells.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == ["breaks", "fails", "lost"]
@@ -59,6 +69,7 @@ def test_cells_say_what_is_recorded() -> None:
     assert [row("F-23").words("classes", release) for release in ("4.2.1", "4.3.0")] == ["fails", "passes"]
     assert row("F-52").words("brokers", "3.9.1") == "lost"
     assert row("F-58").words("brokers", "4.3.1") == "lost (F-58/proposal), inconclusive in other runs"
+    assert "not reproduced in 9 runs (control: not run)" in [cell.result for cell in row("F-51").cells]
 
 
 def test_a_cell_without_a_record_says_so() -> None:
