@@ -34,7 +34,7 @@ def worst_first() -> tuple[Finding, ...]:
 
     A run of a recipe shows a finding on brokers as much as its [[evidence]] does.
     """
-    shown = {
+    on_brokers = {
         recipe.finding
         for recipe in packaged_recipes()
         if any(run.outcome in ("lost", "unavailable") for run in recipe.seen)
@@ -42,7 +42,7 @@ def worst_first() -> tuple[Finding, ...]:
 
     def rank(finding: Finding) -> tuple[bool, int, int]:
         levels = [each.level for each in finding.evidence]
-        strongest = LEVELS.index("brokers") if finding.id in shown else max(map(LEVELS.index, levels))
+        strongest = LEVELS.index("brokers") if finding.id in on_brokers else max(map(LEVELS.index, levels))
         return finding.severity != "loss", -strongest, int(finding.id.removeprefix("F-"))
 
     return tuple(sorted(packaged_findings(), key=rank))

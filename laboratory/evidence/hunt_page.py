@@ -17,10 +17,10 @@ HEAD = """\
 Nine operations, each with a kind of fault, are searched under the rules of released Kafka, with two brokers and one
 record, two where a flush is late (`laboratory/evidence/hunt.toml`). A finding explains a violation if the property
 holds with all findings repaired, and breaks again, or in fewer steps, without that repair; `F-1 + F-23` means without
-both. A row whose searches reached a limit says only as much as they did. A violation with all repairs is by design if
-the KIP breaks the property too, in no more steps, for example because the only copy is lost. *KIP* is the KIP as
-written, *KIP-R* the KIP without its recovery manager, *KIP-E* without ELR. F-26 has no repair: it explains a violation
-whose shortest trace with all repairs ends with the switch of the feature.
+both. Where a search reached a limit, more may break. A violation with all repairs is by design if the KIP breaks the
+property too, in no more steps, for example because the only copy is lost. *KIP* is the KIP as written, *KIP-R* the KIP
+without its recovery manager, *KIP-E* without ELR. F-26 has no repair: it explains a violation whose shortest trace with
+all repairs ends with the switch of the feature.
 
 `python docs/search_hunt.py 'reassign/crash@code_4_0'` repeats all searches of a configuration, and compares.
 """

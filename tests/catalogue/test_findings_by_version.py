@@ -54,8 +54,8 @@ def test_losses_come_first_those_that_brokers_showed_before_others() -> None:
     table = finding_table()
     losses = [row for row in table.rows if SEVERITY[row.finding] == "loss"]
     assert list(table.rows[: len(losses)]) == losses
-    shown = [any(row.is_shown("brokers", release) for release in table.releases) for row in losses]
-    assert shown == sorted(shown, reverse=True) and len(set(shown)) == 2
+    on_brokers = [any(row.is_shown("brokers", release) for release in table.releases) for row in losses]
+    assert on_brokers == sorted(on_brokers, reverse=True) and len(set(on_brokers)) == 2
 
 
 def test_cells_say_what_is_recorded() -> None:
