@@ -106,6 +106,21 @@ class Stream(Action):
 
 
 @dataclass(frozen=True)
+class Begin(Action):
+    """Write one record in a new transaction, and wait for its answer. producer: the transactional id."""
+
+    partition: Annotated[Partition, From.TAG]
+    producer: Topic
+
+
+@dataclass(frozen=True)
+class Commit(Action):
+    """Commit a producer's open transaction; its record counts as acknowledged once the commit has succeeded."""
+
+    producer: Annotated[Topic, From.TAG]
+
+
+@dataclass(frozen=True)
 class ReassignStep(Action):
     """Reassign a partition, or cancel that. to: the replicas, or None to cancel.
 
@@ -233,10 +248,14 @@ class DeleteCleanStopFiles(Action):
 
 @dataclass(frozen=True)
 class LoseLog(Action):
-    """Delete the files of a replica whose broker does not run, as a power failure loses unflushed records."""
+    """Lose records of a replica whose broker does not run, as a power failure loses unflushed records.
+
+    first: the offset from which on they are lost; None to delete all files of the replica.
+    """
 
     partition: Annotated[Partition, From.TAG]
     broker: Natural
+    first: Annotated[Natural | None, KeyName("from")] = None
 
 
 @dataclass(frozen=True)
@@ -334,6 +353,8 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "answered": (Answered, {}),
     "stream": (Stream, {}),
     "stream-end": (Stream, {"rate": None}),
+    "begin": (Begin, {}),
+    "commit": (Commit, {}),
     "reassign": (ReassignStep, {"absent_if": None}),
     "cancel": (ReassignStep, {"to": None}),
     "elect": (ElectStep, {}),

@@ -58,8 +58,8 @@ def _asleep(node: Node) -> float:
     return float(seconds)
 
 
-Partition: TypeAlias = Annotated[str, matching(r"[a-z0-9]+-\d+", "a partition such as orders-1")]
-Topic: TypeAlias = Annotated[str, matching(r"[a-z0-9]+", "a name of small letters and digits")]
+Partition: TypeAlias = Annotated[str, matching(r"[a-z0-9_]+-\d+", "a partition such as orders-1")]
+Topic: TypeAlias = Annotated[str, matching(r"[a-z0-9_]+", "a name of small letters, digits and _")]
 Brokers: TypeAlias = Annotated[tuple[int, ...], NodeReader(lambda node: tuple(one.natural() for one in node.items()))]
 Leaders: TypeAlias = Annotated[tuple[int, ...], NodeReader(_leaders)]
 """One broker or one of several; -1 for none."""

@@ -26,7 +26,7 @@ from elrcheck.kafka.cluster.elect_request import elect_by_request
 from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
 from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterLayout, ClusterShape
-from elrcheck.kafka.cluster.replica_log import log_end
+from elrcheck.kafka.cluster.replica_log import cut_log, log_end
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import SERVED, LineProcess
 from elrcheck.kafka.java_program import Jdk, compiled, find_jdk, sources_of
@@ -217,12 +217,15 @@ class KafkaCluster:
         for number in range(self.layout.shape.log_dirs):
             (self.layout.log_dir(broker, number) / CLEAN_STOP_FILE).unlink(missing_ok=True)
 
-    def lose_log(self, broker: int, partition: str) -> None:
-        """Delete the files of a replica, and nothing else in its log directory."""
+    def lose_log(self, broker: int, partition: str, first: int | None = None) -> None:
+        """Cut a replica's log at the batch that has this offset; None deletes its files. No other log changes."""
         folder = self.replica_folder(broker, partition)
         if folder is None:
             raise ClusterFault(f"broker {broker} has no log of {partition} to lose")
-        shutil.rmtree(folder)
+        if first is None:
+            shutil.rmtree(folder)
+        elif not cut_log(folder, first):
+            raise ClusterFault(f"the log of {partition} on broker {broker} has no offset {first}")
 
     # -- inside
 

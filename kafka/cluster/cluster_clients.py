@@ -99,6 +99,14 @@ class ClusterClients:
         """Return `waiting`, `acknowledged`, or an error."""
         return self._ask("sent", partition, str(number))[0]
 
+    def begin(self, producer: str, partition: str, number: int) -> None:
+        """Write one record in a new transaction, and wait for its answer. producer: the transactional id."""
+        self._ask("begin", producer, partition, str(number))
+
+    def commit(self, producer: str) -> None:
+        """Commit the open transaction of a producer."""
+        self._ask("commit", producer)
+
     def stream(self, partition: str, first: int, rate: int) -> None:
         """Send `rate` numbered records a second until `end_stream`."""
         self._ask("stream", partition, str(first), str(rate))
@@ -109,7 +117,7 @@ class ClusterClients:
         return int(following), _numbers(numbers)
 
     def consume(self, partition: str) -> frozenset[int]:
-        """Read the partition from its first offset to its end, and return the numbers of its records."""
+        """Read the committed records from the first offset to the last stable one, and return their numbers."""
         return _numbers(self._ask("consume", partition)[2])
 
     def _ask(self, *words: str) -> list[str]:

@@ -10,6 +10,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
     Answered,
+    Begin,
+    Commit,
     ConfigureStep,
     Create,
     Delete,
@@ -77,6 +79,7 @@ class RecipeRun:
         self._number = 0
         self._produced: dict[str, int] = {}
         self._sent: dict[str, list[int]] = {}
+        self._uncommitted: dict[str, tuple[str, int]] = {}
         self._acknowledged: dict[str, set[int]] = {name: set() for name in recipe.read}
         self._unavailable: list[str] = []
         self.result = SideResult()
@@ -173,6 +176,12 @@ class RecipeRun:
                 return self._answered(action)
             case Stream():
                 return self._stream(action)
+            case Begin():
+                return self._begin(action)
+            case Commit():
+                clients.commit(action.producer)
+                partition, number = self._uncommitted.pop(action.producer)
+                self._acknowledged.setdefault(partition, set()).add(number)
             case WaitStep():
                 return self._signs.wait(action)
             case Leaderless():
@@ -206,7 +215,7 @@ class RecipeRun:
             case DeleteCleanStopFiles():
                 cluster.delete_clean_stop_files(action.broker)
             case LoseLog():
-                cluster.lose_log(action.broker, action.partition)
+                cluster.lose_log(action.broker, action.partition, action.first)
             case DirectoryStep(kind="lose"):
                 cluster.lose_directory(action.broker, action.directory)
             case DirectoryStep(kind="replace"):
@@ -282,11 +291,21 @@ class RecipeRun:
         return f"{len(done)} of {action.records} acknowledged"
 
     def _send(self, action: Send) -> str:
-        number = self._produced.get(action.partition, 0)
-        self._produced[action.partition] = number + 1
+        number = self._next_number(action.partition)
         self._cluster.clients.send(action.partition, number)
         self._sent.setdefault(action.partition, []).append(number)
         return f"record {number}"
+
+    def _begin(self, action: Begin) -> str:
+        number = self._next_number(action.partition)
+        self._cluster.clients.begin(action.producer, action.partition, number)
+        self._uncommitted[action.producer] = (action.partition, number)
+        return f"record {number}"
+
+    def _next_number(self, partition: str) -> int:
+        number = self._produced.get(partition, 0)
+        self._produced[partition] = number + 1
+        return number
 
     def _answered(self, action: Answered) -> str:
         """Wait for answers; raise `NotSeen` only if a record that should be acknowledged is not."""

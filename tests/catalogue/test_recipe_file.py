@@ -114,7 +114,7 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('cancel = "orders-0"', 'configure = "topics"\nset = {}', "`topic NAME`"),
         ('partitions = ["orders-0"]', 'partitions = ["orders-1"]', "no step creates"),
         ('cancel = "orders-0"', 'delete = "order"', "no step before creates `order`"),
-        ('cancel = "orders-0"', 'delete = "orders-0"', "a name of small letters and digits"),
+        ('cancel = "orders-0"', 'delete = "orders-0"', "a name of small letters, digits and _"),
         ('cancel = "orders-0"', 'delete = "orders"', "nothing of it can be read"),
         ('in = "run"', 'in = "both"', "run or control"),
         ('["4.0.0", "4.3.1"]', '["4.0.0"]', "the oldest and the newest"),
@@ -146,6 +146,10 @@ start = "controller"
 lose-log = "orders-0"
 broker = 1
 [[step]]
+lose-log = "__transaction_state-0"
+broker = 0
+from = 7
+[[step]]
 elect = "orders-0"
 type = "unclean"
 refused = "ElectionNotNeeded"
@@ -160,6 +164,7 @@ times = 3
         Signal("kill", None, True, 120.0),
         Start(None, True, 240.0),
         LoseLog("orders-0", 1),
+        LoseLog("__transaction_state-0", 0, 7),
         ElectStep("orders-0", "unclean", None, "ElectionNotNeeded"),
         Create("large", ((0,), (1,)), {}, 3),
     ]

@@ -21,7 +21,7 @@ from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
 from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
 from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterLayout, ClusterShape
-from elrcheck.kafka.cluster.replica_log import log_end
+from elrcheck.kafka.cluster.replica_log import cut_log, log_end
 from support.log_writer import batch
 from support.processes import ended_in_time
 
@@ -178,6 +178,15 @@ def test_where_the_log_of_a_replica_ends(tmp_path: Path) -> None:
     assert log_end(tmp_path) == 3
     (tmp_path / "00000000000000000003.log").write_bytes(batch(3, [b"d"]))
     assert log_end(tmp_path) == 4
+
+
+def test_a_log_is_cut_before_a_record(tmp_path: Path) -> None:
+    segment = tmp_path / "00000000000000000003.log"
+    (tmp_path / "00000000000000000000.log").write_bytes(batch(0, [b"a", b"b", b"c"]))
+    segment.write_bytes(batch(3, [b"d"]) + batch(4, [b"e", b"f"]) + batch(6, [b"g"]))
+    assert not cut_log(tmp_path, 7) and log_end(tmp_path) == 7
+    assert cut_log(tmp_path, 5) and log_end(tmp_path) == 4
+    assert not cut_log(tmp_path, 5) and segment.read_bytes() == batch(3, [b"d"])
 
 
 def test_settings_of_nodes(tmp_path: Path) -> None:

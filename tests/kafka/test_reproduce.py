@@ -114,11 +114,13 @@ def test_the_controller_and_the_log_of_a_replica(follow: Follow) -> None:
             'kill = "controller"',
             'start = "controller"',
             'lose-log = "orders-0"\nbroker = 1',
+            'lose-log = "orders-0"\nbroker = 1\nfrom = 7',
         )
     )
     cluster = FakeCluster()
     follow(cluster, leaderless=steps, control=False)
-    expected = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
+    expected = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100)]
+    expected += [("lose log", 1, "orders-0"), ("lose log", 1, "orders-0", 7)]
     assert [call for call in cluster.done if call in expected] == expected
 
 
@@ -289,6 +291,23 @@ def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_d
     assert ("produce", "orders-0", 17, 2, "1", 0) in cluster.done
     assert (report.acknowledged, report.left) == (17, 17)  # 10, 5, and the two that were sent
     assert report.steps[-1].result == "record 15: acknowledged; record 16: acknowledged"
+
+
+def test_a_record_of_a_transaction_counts_once_its_commit_has_succeeded(follow: Follow) -> None:
+    def begin(producer: str) -> str:
+        return step('begin = "orders-0"', f'producer = "{producer}"')
+
+    steps = begin("x") + begin("y") + step('commit = "x"')
+    cluster = FakeCluster(loses=2)
+    report = follow(cluster, leaderless=steps, control=False)
+    assert [call for call in cluster.done if call[0] in ("begin", "commit")] == [
+        ("begin", "x", "orders-0", 15),
+        ("begin", "y", "orders-0", 16),
+        ("commit", "x"),
+    ]
+    assert (report.outcome, report.acknowledged, report.missing) == ("lost", 16, "orders-0: 15")
+    refused = follow(FakeCluster(fails=["commit"]), leaderless=steps, control=False)
+    assert (refused.outcome, refused.acknowledged) == ("inconclusive", 15)
 
 
 def test_small_parts() -> None:

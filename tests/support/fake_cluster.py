@@ -98,6 +98,13 @@ class FakeCluster:
     def sent(self, partition: str, number: int) -> str:
         return "waiting" if number in self.unanswered else "acknowledged"
 
+    def begin(self, producer: str, partition: str, number: int) -> None:
+        self._do("begin", producer, partition, number)
+        self.records[partition] = number + 1
+
+    def commit(self, producer: str) -> None:
+        self._do("commit", producer)
+
     def stream(self, partition: str, first: int, rate: int) -> None:
         self._do("stream", partition, first, rate)
 
@@ -156,8 +163,8 @@ class FakeCluster:
     def delete_clean_stop_files(self, broker: int) -> None:
         self._do("delete", broker)
 
-    def lose_log(self, broker: int, partition: str) -> None:
-        self._do("lose log", broker, partition)
+    def lose_log(self, broker: int, partition: str, first: int | None = None) -> None:
+        self._do("lose log", broker, partition, *(() if first is None else (first,)))
 
     def keep(self, folder: Path) -> None:
         folder.mkdir(parents=True)

@@ -84,6 +84,8 @@ final class Clients implements AutoCloseable {
             case "produce": return produce(partition(words[1]), words);
             case "send": producers.send(partition(words[1]), number(words[2])); return "";
             case "sent": return producers.sent(partition(words[1]), number(words[2]));
+            case "begin": producers.begin(words[1], partition(words[2]), number(words[3])); return "";
+            case "commit": producers.commit(words[1]); return "";
             case "stream": producers.stream(partition(words[1]), number(words[2]), number(words[3])); return "";
             case "endStream": return producers.endStream(partition(words[1]));
             case "consume": return consume(partition(words[1]));
@@ -204,10 +206,11 @@ final class Clients implements AutoCloseable {
         return "";
     }
 
-    /** First offset, offset after the last, and which of the numbered records are there. */
+    /** First offset, the last stable one, and which of the numbered records are there and committed. */
     private String consume(TopicPartition which) {
         Map<String, Object> settings = new HashMap<>(Map.of("bootstrap.servers", brokers, "auto.offset.reset",
-            "earliest", "enable.auto.commit", "false", "default.api.timeout.ms", "10000", "request.timeout.ms", "5000"));
+            "earliest", "enable.auto.commit", "false", "default.api.timeout.ms", "10000", "request.timeout.ms", "5000",
+            "isolation.level", "read_committed"));
         StringDeserializer text = new StringDeserializer();
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, text, text)) {
             consumer.assign(List.of(which));

@@ -20,6 +20,7 @@ final class Producers implements AutoCloseable {
     private final String brokers;
     private final Map<String, Future<RecordMetadata>> sent = new HashMap<>();
     private final Map<TopicPartition, RecordStream> streams = new HashMap<>();
+    private final Map<String, KafkaProducer<String, String>> transactional = new HashMap<>();
     private KafkaProducer<String, String> lasting;
 
     Producers(String brokers) {
@@ -121,6 +122,22 @@ final class Producers implements AutoCloseable {
         }
     }
 
+    /** Sends one record in a new transaction of the producer with this id, and waits for its answer. */
+    void begin(String id, TopicPartition which, int number) throws ExecutionException, InterruptedException {
+        KafkaProducer<String, String> producer = transactional.get(id);
+        if (producer == null) {
+            producer = open(Map.of("transactional.id", id, "transaction.timeout.ms", "600000"));
+            transactional.put(id, producer);
+            producer.initTransactions();
+        }
+        producer.beginTransaction();
+        producer.send(record(which, number, 0)).get();
+    }
+
+    void commit(String id) {
+        transactional.get(id).commitTransaction();
+    }
+
     void stream(TopicPartition which, int from, int rate) {
         if (streams.containsKey(which)) throw new IllegalArgumentException("a stream is open");
         streams.put(which, new RecordStream(brokers, which, from, rate));
@@ -135,6 +152,7 @@ final class Producers implements AutoCloseable {
     @Override
     public void close() {
         streams.values().forEach(RecordStream::close);
+        transactional.values().forEach(producer -> producer.close(Duration.ZERO));
         if (lasting != null) lasting.close(Duration.ZERO);
     }
 }
