@@ -58,7 +58,7 @@ def generated() -> Iterator[tuple[Path, str]]:
         confirmed = issue_of(finding.id).confirmed if finding.id in issue_names() else ()
         page = FindingPage(finding, recipes, flags, warnings, confirmed)
         yield FINDINGS / f"{finding.id}.md", page.text()
-    properties = {fn.ident: fn.name for fn in load_checked_model().always}
+    properties = [fn.ident for fn in load_checked_model().always]
     yield DOCS / "proofs-by-variant.md", proof_page(packaged_proofs(), properties)
     yield README, COMPARED.sub(lambda _: conformance_table(packaged()), README.read_text(encoding="utf-8"))
 

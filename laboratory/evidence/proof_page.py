@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table
@@ -29,23 +29,23 @@ ELR members staler ([commands](#commands)).
 | open | neither: a lemma that its proof needs is not preserved, and no run is known that breaks it |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-A property that says nothing in any variant has no row. [Findings](findings.md) break more of them, at other sizes and
-with operations beyond the proof. A row older than that of `kip_full` has the lemmas and actions of its day.
-`python docs/prove_variants.py VARIANT` repeats proof and walks.
+A [property](model/properties.md) that says nothing in any variant has no row. [Findings](findings.md) break more, at
+other sizes and with operations beyond the proof. A row older than that of `kip_full` has the lemmas and actions of its
+day. `python docs/prove_variants.py VARIANT` repeats proof and walks.
 """
 
 
-def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
-    """Return the page as Markdown. properties: id -> name, in the order of the table."""
+def proof_page(proofs: Sequence[ProvedVariant], properties: Sequence[str]) -> str:
+    """Return the page as Markdown. properties: ids, in the order of the table."""
     breaches_of = {proof.variant: breaches(proof) for proof in proofs}
     lines = [HEAD, *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
         alike: dict[tuple[str, ...], list[str]] = {}
-        for ident, name in properties.items():
+        for ident in properties:
             cells = tuple(_cell(proof, ident, breaches_of[proof.variant]) for proof in part)
-            alike.setdefault(cells, []).append(f"{ident} {name}")
-        rows = ((", ".join(names), *cells) for cells, names in alike.items() if any(cells))
+            alike.setdefault(cells, []).append(ident)
+        rows = ((", ".join(idents), *cells) for cells, idents in alike.items() if any(cells))
         lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
         for step in proof.void:
