@@ -34,11 +34,7 @@ def worst_first() -> tuple[Finding, ...]:
 
     A run of a recipe shows a finding on brokers as much as its [[evidence]] does.
     """
-    on_brokers = {
-        recipe.finding
-        for recipe in packaged_recipes()
-        if any(run.outcome in ("lost", "unavailable") for run in recipe.seen)
-    }
+    on_brokers = {recipe.finding for recipe in packaged_recipes() if any(run.shows for run in recipe.seen)}
 
     def rank(finding: Finding) -> tuple[bool, int, int]:
         levels = [each.level for each in finding.evidence]

@@ -16,17 +16,17 @@ from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packag
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
-from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
 from elrcheck.results.finding_table import LEVELS, NO_LEADER, CellState, FindingRow, FindingTable, Level, TableCell
+from elrcheck.results.reproduce_report import ReproduceOutcome
 
 NOT_TRIED = "not tried"
-STATES: Mapping[Outcome, CellState] = {
+STATES: Mapping[ReproduceOutcome, CellState] = {
     "lost": "shown",
     "unavailable": "shown",
     "not-reproduced": "not-shown",
     "inconclusive": "inconclusive",
 }
-WORDS: Mapping[Outcome, str] = {
+WORDS: Mapping[ReproduceOutcome, str] = {
     "lost": "lost",
     "unavailable": NO_LEADER,
     "not-reproduced": "not seen",

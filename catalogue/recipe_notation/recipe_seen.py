@@ -17,13 +17,13 @@ busy = true                                    # the machine had other work; lef
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import Natural, Positive, matching
 from elrcheck.catalogue.file_values import Release
+from elrcheck.results.reproduce_report import SHOWING, ReproduceOutcome
 
-Outcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
 OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "message": "inconclusive"}
 """Key -> the outcome that needs it; no other has it."""
 
@@ -64,7 +64,7 @@ class SeenRun:
     """The result of a run. left, acknowledged: if records were lost; control: None if it was not tried."""
 
     kafka: Release
-    outcome: Outcome
+    outcome: ReproduceOutcome
     seconds: Positive
     day: Annotated[str, matching(r"\d{4}-\d{2}-\d{2}", "a day such as 2026-11-22")]
     left: Natural = 0
@@ -81,9 +81,14 @@ class SeenRun:
                 node.fail(f"`{key}` is said of the outcome {outcome}, which needs it")
         if self.outcome == "lost":
             RecordsLeft(self.left, node["acknowledged"].positive()).checked(node)
-        if self.runs is not None and (self.runs.shown > 0) != (self.outcome in ("lost", "unavailable")):
+        if self.runs is not None and (self.runs.shown > 0) != self.shows:
             node["runs"].fail("the outcome says whether it shows in any of the runs")
         return self
+
+    @property
+    def shows(self) -> bool:
+        """Return whether the run shows the finding on brokers."""
+        return self.outcome in SHOWING
 
     @property
     def what(self) -> str:

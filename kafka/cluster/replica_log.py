@@ -24,7 +24,7 @@ def log_end(folder: Path) -> int:
 def cut_log(folder: Path, first: int) -> bool:
     """Cut the last segment before the batch that has an offset; return whether there is one.
 
-    The broker must not run, and must not have stopped in order: its recovery then rebuilds the indexes.
+    The broker must not run, and must not have stopped cleanly: its recovery then rebuilds the indexes.
     """
     segment = max(folder.glob("*.log"))
     for at, head in _batches(segment):

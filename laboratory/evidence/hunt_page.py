@@ -24,7 +24,6 @@ F-26 has no repair: it explains a violation whose shortest trace with all repair
 `python docs/search_hunt.py 'reassign/crash@code_4_*'` repeats these searches, and compares.
 """
 SOME = "Not every repair was left out in every configuration: `left_out` in the data has those that were.\n"
-ALL_OF_4 = "code_4_0, code_4_1_1, code_4_3"
 SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
 
@@ -58,10 +57,12 @@ def _summary(hunt: Hunt) -> Iterator[str]:
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:
     """Yield a row for all operations with faults that break the same properties, for the same reasons and variants."""
+    hunted = dict.fromkeys(case.selection.variant for case in hunted_cases())
+    all_of_4 = ", ".join(name for name in hunted if name.startswith("code_4_"))
     alike: dict[tuple[str, str], list[str]] = {}
     for name, cases in groupby(broken, key=lambda case: case.name.partition("@")[0]):
         for text, same in groupby(cases, key=_violations):
-            variants = ", ".join(case.variant for case in same).replace(ALL_OF_4, "code_4_*")
+            variants = ", ".join(case.variant for case in same).replace(all_of_4, "code_4_*")
             alike.setdefault((variants, text), []).append(name)
     for (variants, text), names in alike.items():
         yield ", ".join(names), variants, text
