@@ -50,9 +50,9 @@ BROKER_PROJECTIONS = (
     ),
     ProjectionReport(
         "time",
-        "a follower lags as soon as it is behind (replica.lag.time.max.ms -1), and the watermark waits for"
-        " the maximal ISR only",
-        "the model has no time; with a lag allowed the watermark is the same or later",
+        "the members that lag by replica.lag.time.max.ms have to be ones whom the model lets leave; which of those"
+        " lag now is Kafka's rule, by the clock of a walk",
+        "the model has no time: whoever is behind may leave. With -1, in every second walk, all of them leave",
     ),
     ProjectionReport("requests", "one AlterPartition is in flight at a time", "AlterPartitionManager sees to it"),
 )

@@ -1,21 +1,21 @@
 """The model's side of a walk of one broker: its own actions and rules answer the events.
 
 Uses only this broker's part of a state. Adds what the code needs and the model leaves open: the registrations in the
-broker's metadata cache, and whether a request is in flight.
+broker's metadata cache, whether a request is in flight, and the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
+from elrcheck.kafka.conformance.broker.lag import LagClock
 from elrcheck.lang.runtime import EMPTY, NotEnabled
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.broker.acknowledgement import answer_after, leads_partition, produce_error
-from elrcheck.model.broker.high_watermark import maximal_isr
+from elrcheck.model.broker.high_watermark import known_end, maximal_isr
 from elrcheck.model.broker.isr_proposals import ExpandIsr, LeaderLearns, ShrinkIsr
 from elrcheck.model.broker.logs import fetch_diverges, leader_end_for
 from elrcheck.model.broker.metadata import with_metadata
@@ -40,6 +40,7 @@ class BrokerModel:
     state: State
     brokers: tuple[tuple[int, int, str], ...] = ()
     waiting: bool = False
+    clock: LagClock = field(default_factory=LagClock)
 
     @property
     def broker(self) -> Broker:
@@ -57,12 +58,30 @@ class BrokerModel:
         """Return whether the metadata cache has this incarnation of b as active; the leader proposes no other."""
         return (b, epoch, "active") in self.brokers
 
+    def lagging(self) -> RSet:
+        """Return the members that have not caught up within replica.lag.time.max.ms."""
+        ends = {b: peer.log_end_offset for b, peer in enumerate(self.broker.peers)}
+        others = self.broker.view.isr - {self.id}
+        return frozenset(b for b in others if ends[b] != len(self.broker.log) and not self.clock.is_recent(b))
+
+    def held_back(self, before: BrokerModel) -> BrokerModel:
+        """Return a copy whose watermark has not passed a follower that may join: caught up lately, and active.
+
+        before: the same before the event.
+        """
+        leader = self.broker
+        others = leader.view.replicas - maximal_isr(leader) - {self.id}
+        awaited = {b for b in others if self.clock.is_recent(b) and self.live(b, leader.peers[b].broker_epoch)}
+        least = min((known_end(leader, self.id, b) for b in awaited), default=leader.high_watermark)
+        reached = max(before.broker.high_watermark, min(leader.high_watermark, least))
+        return self.put(replace(leader, high_watermark=reached))
+
 
 def begin(config: Config, event: events.Beginning) -> BrokerModel:
     """Return a process that has not applied any metadata yet."""
     sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
     wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
-    held = BrokerModel(wide, event.id, Init(wide))
+    held = BrokerModel(wide, event.id, Init(wide), clock=LagClock(event.lag))
     fresh = replace(held.broker, epoch=event.epoch, log=(), view=no_view(wide), peers=no_peers(wide))
     return held.put(fresh)
 
@@ -83,10 +102,11 @@ def decide(held: BrokerModel, event: BrokerEvent) -> tuple[BrokerAnswer, BrokerM
             outcome, after = _appended(held, ACKS[acks])
         case events.FollowerFetch():
             outcome, after = _fetched(held, event)
-            if outcome.startswith("read") and held.live(event.follower, event.broker_epoch):
-                after, sent = _proposed(after, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower))
+            if outcome.startswith("read"):
+                after, sent = expanded(after, event)
         case events.LookForLag():
-            after, sent = _shrunk(held)
+            out = held.lagging()
+            after, sent = _proposed(held, lambda h: ShrinkIsr(h.config, h.state, h.id, out))
         case events.Granted(leader_epoch, partition_epoch, isr):
             granted = replace(
                 held.broker.alter,
@@ -98,8 +118,8 @@ def decide(held: BrokerModel, event: BrokerEvent) -> tuple[BrokerAnswer, BrokerM
             after, sent = _learnt(held, granted)
         case events.Refused(error):
             after, sent = _learnt(held, replace(held.broker.alter, stage=Stage.ANSWERED, error=Error[error]))
-        case events.Wait():
-            after = held
+        case events.Wait(milliseconds):
+            after = replace(held, clock=held.clock.later(milliseconds))
         case events.Beginning():
             raise ValueError("a walk begins once")
     return answer_of(after, outcome, sent), after
@@ -149,7 +169,15 @@ def applied(held: BrokerModel, event: events.Metadata) -> BrokerModel:
         min_isr=0,
     )
     settings = held.state.settings
-    return held.put(with_metadata(held.config, settings, broker, held.id, to, event.partition_epoch))
+    new_epoch = broker.view.partition_epoch == 0 or event.leader_epoch > broker.view.leader_epoch
+    led = leads_partition(broker, held.id)
+    clock = (
+        held.clock.as_leader(event, len(broker.log), led=led, new_epoch=new_epoch)
+        if event.leader == held.id
+        else held.clock.as_follower()
+    )
+    after = with_metadata(held.config, settings, broker, held.id, to, event.partition_epoch)
+    return replace(held.put(after), clock=clock)
 
 
 def _appended(held: BrokerModel, acks: Acks) -> tuple[str, BrokerModel]:
@@ -179,8 +207,20 @@ def _fetched(held: BrokerModel, event: events.FollowerFetch) -> tuple[str, Broke
     if fetch_diverges(c, leader, follower):
         end = leader_end_for(c, leader, follower)
         return f"diverging:{end.epoch}:{end.offset}", replace(held, state=after)
-    read = after.broker[b].high_watermark
-    return f"read:{read}:{len(leader.log) - event.offset}", replace(held, state=after)
+    clock = held.clock.after_fetch(event.follower, event.offset, len(leader.log))
+    return read_text(after.broker[b], event), replace(held, state=after, clock=clock)
+
+
+def read_text(leader: Broker, event: events.FollowerFetch) -> str:
+    """Return the outcome of a fetch: the leader's high watermark, and how many records it returns."""
+    return f"read:{leader.high_watermark}:{len(leader.log) - event.offset}"
+
+
+def expanded(held: BrokerModel, event: events.FollowerFetch) -> tuple[BrokerModel, events.Proposed | None]:
+    """Propose the follower that has just fetched, if it may join."""
+    if not held.live(event.follower, event.broker_epoch):
+        return held, None
+    return _proposed(held, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower))
 
 
 def log_like(log: Log, event: events.FollowerFetch) -> Log:
@@ -199,28 +239,14 @@ def _proposed(held: BrokerModel, propose: Callable[[BrokerModel], State]) -> tup
         after = replace(held, state=propose(held), waiting=True)
     except NotEnabled:
         return held, None
-    return after, _sent(after)
+    return after, sent_by(after)
 
 
-def _sent(held: BrokerModel) -> events.Proposed:
+def sent_by(held: BrokerModel) -> events.Proposed:
+    """Return the request that is in flight."""
     alter = held.broker.alter
     members = tuple((b, alter.member_epochs[b] or -1) for b in sorted(alter.isr))
     return events.Proposed(alter.leader_epoch, alter.partition_epoch, members)
-
-
-def _shrunk(held: BrokerModel) -> tuple[BrokerModel, events.Proposed | None]:
-    """Propose the smallest ISR: without tolerance every member that lags leaves."""
-
-    def without(out: RSet) -> Callable[[BrokerModel], State]:
-        return lambda h: ShrinkIsr(h.config, h.state, h.id, out)
-
-    others = sorted(held.broker.view.isr - {held.id})
-    for size in range(len(others), 0, -1):
-        for out in combinations(others, size):
-            after, sent = _proposed(held, without(frozenset(out)))
-            if sent is not None:
-                return after, sent
-    return held, None
 
 
 def _learnt(held: BrokerModel, answer: Exchange) -> tuple[BrokerModel, events.Proposed | None]:
@@ -233,4 +259,4 @@ def _learnt(held: BrokerModel, answer: Exchange) -> tuple[BrokerModel, events.Pr
     if after.broker.alter.stage != Stage.SENT:
         return after, None
     again = replace(after, waiting=True)
-    return again, _sent(again)
+    return again, sent_by(again)

@@ -10,19 +10,40 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
-from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, FollowerFetch, LookForLag, Metadata
-from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, applied, begin, decide, log_like
+from elrcheck.kafka.broker_steps import (
+    Beginning,
+    BrokerAnswer,
+    BrokerEvent,
+    FollowerFetch,
+    LookForLag,
+    Metadata,
+    Proposed,
+)
+from elrcheck.kafka.conformance.broker.broker_model import (
+    BrokerModel,
+    answer_of,
+    applied,
+    begin,
+    decide,
+    expanded,
+    log_like,
+    read_text,
+    sent_by,
+)
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.kafka_oracle import BrokerOracle
+from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.isr_proposals import proposal
 from elrcheck.model.broker.logs import EpochEnd, truncation_point
 from elrcheck.model.config import Config
 
 REFUSED = "refused"
 BrokerWalk: TypeAlias = tuple[BrokerEvent, ...]
-Explains: TypeAlias = Callable[[BrokerModel, BrokerEvent, BrokerAnswer, BrokerAnswer, BrokerModel], BrokerModel | None]
-"""From the model before the event, the event, Kafka's answer, the model's, and the model after it: the model as Kafka
-left it; None if this is another difference."""
+Predicted: TypeAlias = tuple[BrokerModel, str, Proposed | None]
+"""The model as Kafka left it, the outcome, and the request that Kafka sent."""
+Explains: TypeAlias = Callable[[BrokerModel, BrokerEvent, BrokerAnswer, BrokerAnswer, BrokerModel], Predicted | None]
+"""From the model before the event, the event, Kafka's answer, the model's, and the model after it; None if this is
+another difference."""
 
 
 @dataclass(frozen=True)
@@ -96,29 +117,42 @@ def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:
 def _explained(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
 ) -> tuple[KnownClass | None, BrokerModel | None]:
+    """Return the class that predicts Kafka's answer, with or without a follower for whom the watermark waits."""
     for known_class, explains in BROKER_CLASSES:
-        as_kafka = explains(held, event, kafka, model, after)
-        if as_kafka is not None:
-            return known_class, as_kafka
+        predicted = explains(held, event, kafka, model, after)
+        if predicted is None:
+            continue
+        as_kafka, outcome, sent = predicted
+        for candidate in (as_kafka, as_kafka.held_back(held)):
+            if not differing(kafka, answer_of(candidate, outcome, sent)):
+                return known_class, candidate
     return None, None
 
 
 # ---------------------------------------------------------------------------- classes
 
 
+def _watermark_waits(
+    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
+) -> Predicted | None:
+    if kafka.high_watermark >= model.high_watermark:
+        return None
+    if not isinstance(event, FollowerFetch):
+        return after.held_back(held), model.outcome, model.sent
+    return None if _fetches_again(held, event) else _read_in_kafkas_order(held, event, after)
+
+
 def _watermark_before(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> BrokerModel | None:
+) -> Predicted | None:
     if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
         return None
-    records = model.outcome.rpartition(":")[2]
-    read_first = f"read:{held.broker.high_watermark}:{records}"
-    return after if not differing(kafka, replace(model, outcome=read_first)) else None
+    return after, read_text(held.broker, event), model.sent
 
 
 def _other_name_for_the_cut(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> BrokerModel | None:
+) -> Predicted | None:
     if not isinstance(event, FollowerFetch) or differing(kafka, model) != ("outcome",):
         return None
     ends = []
@@ -128,46 +162,62 @@ def _other_name_for_the_cut(
             return None
         ends.append(EpochEnd(epoch=int(numbers[0]), offset=int(numbers[1])))
     follower = replace(held.broker, log=log_like(held.broker.log, event))
-    return after if truncation_point(follower, ends[0]) == truncation_point(follower, ends[1]) else None
+    same_cut = truncation_point(follower, ends[0]) == truncation_point(follower, ends[1])
+    return (after, kafka.outcome, model.sent) if same_cut else None
 
 
 def _record_of_an_answer(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> BrokerModel | None:
+) -> Predicted | None:
     if not isinstance(event, Metadata) or event.partition_epoch != held.broker.view.partition_epoch:
         return None
-    as_kafka = applied(held, event)
-    return as_kafka if not differing(kafka, answer_of(as_kafka, "ok", None)) else None
+    return applied(held, event), "ok", None
 
 
 def _nothing_to_lag_behind(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> BrokerModel | None:
-    silent = {b for b, peer in enumerate(held.broker.peers) if peer.log_end_offset is None}
-    if not isinstance(event, LookForLag) or len(held.broker.log) > 0 or kafka.sent is None:
+) -> Predicted | None:
+    if not isinstance(event, LookForLag) or len(held.broker.log) > 0 or held.waiting or kafka.sent is None:
         return None
-    members = {b for b, _ in kafka.sent.members}
-    if held.waiting or held.broker.view.isr - silent - {held.id} != members - {held.id}:
-        return None
-    alter = proposal(held.config, held.state, held.id, frozenset(members))
+    alter = proposal(held.config, held.state, held.id, held.broker.view.isr - held.lagging())
     as_kafka = replace(held.put(replace(held.broker, alter=alter)), waiting=True)
-    return as_kafka if not differing(kafka, answer_of(as_kafka, "ok", kafka.sent)) else None
+    return as_kafka, "ok", sent_by(as_kafka)
 
 
 def _watermark_left_behind(
     held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> BrokerModel | None:
-    if not isinstance(event, FollowerFetch) or kafka.high_watermark != held.broker.high_watermark:
+) -> Predicted | None:
+    if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
         return None
-    if held.broker.peers[event.follower].log_end_offset != event.offset:
-        return None
-    as_kafka = after.put(replace(after.broker, high_watermark=held.broker.high_watermark))
-    records = model.outcome.rpartition(":")[2]
-    expected = answer_of(as_kafka, f"read:{held.broker.high_watermark}:{records}", model.sent)
-    return as_kafka if not differing(kafka, expected) else None
+    return _read_in_kafkas_order(held, event, after) if _fetches_again(held, event) else None
+
+
+def _fetches_again(held: BrokerModel, event: FollowerFetch) -> bool:
+    """Return whether the follower fetches from the offset that the leader knows."""
+    return held.broker.peers[event.follower].log_end_offset == event.offset
+
+
+def _read_in_kafkas_order(held: BrokerModel, event: FollowerFetch, after: BrokerModel) -> Predicted:
+    """Answer, propose the follower, and then advance the watermark if the fetch has a new offset."""
+    before = held.broker
+    noted = after.put(replace(after.broker, high_watermark=before.high_watermark, alter=before.alter))
+    proposed, sent = expanded(replace(noted, waiting=held.waiting), event)
+    if not _fetches_again(held, event):
+        c, settings = held.config, held.state.settings
+        proposed = proposed.put(with_high_watermark(c, settings, proposed.broker, held.id))
+    return proposed, read_text(before, event), sent
 
 
 BROKER_CLASSES: tuple[tuple[KnownClass, Explains], ...] = (
+    (
+        KnownClass(
+            "watermark-waits",
+            "the high watermark waits for a follower outside the ISR that has caught up within replica.lag.time.max.ms",
+            "the model advances it at once (`model/broker/replica.py`): Kafka's moves later, never further",
+            "Partition.maybeIncrementLeaderHW; a fetch first proposes its follower",
+        ),
+        _watermark_waits,
+    ),
     (
         KnownClass(
             "watermark-before",

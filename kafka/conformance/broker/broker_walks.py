@@ -1,7 +1,8 @@
 """Walks of one broker: random ones, and every short one over a small alphabet of events.
 
 A random walk follows the model, so that most events have an effect; it does not depend on
-Kafka's answers. It depends on the seed and its number only.
+Kafka's answers. It depends on the seed and its number only. In every second one time passes: followers lag by
+replica.lag.time.max.ms. In the others it is -1, and every follower behind the log end lags.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from functools import lru_cache
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent, BrokerState
 from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, BrokerModel, applied, begin, decide
+from elrcheck.kafka.conformance.broker.lag import Times
 from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.state import Stage
 
 ME, OTHERS, ALL = 1, (0, 2), (0, 1, 2)
 LENGTH = 24
+TOLERANCE = 100
+PAUSES = (40, 60, TOLERANCE + 1 - 60, TOLERANCE)
+"""In milliseconds: replica.lag.time.max.ms of a walk in which time passes, and how long it does."""
 ACTIVE = events.Registered(((0, 10, "active"), (1, 11, "active"), (2, 12, "active")))
 ERRORS = (
     "INELIGIBLE_REPLICA",
@@ -114,27 +119,53 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
 
 
 def followed(held: BrokerModel, event: BrokerEvent) -> BrokerModel:
-    """Return the model after an event; as in Kafka, the leader applies a record again that it already knows."""
+    """Return the model after an event.
+
+    As in Kafka, the leader applies a record again that it already knows, and the watermark waits for who may join.
+    """
     if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
-        return applied(held, event)
-    return decide(held, event)[1]
+        return applied(held, event).held_back(held)
+    return decide(held, event)[1].held_back(held)
 
 
 def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
     """Return a random walk by its number."""
     rng = random.Random(f"{seed}/broker/{number}")
-    start = events.Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
+    timed = number % 2 == 1
+    start = events.Beginning(ME, 11, rng.choice((1, 2, 2, 3)), TOLERANCE if timed else events.NO_LAG)
     held = begin(config, start)
     walk: list[BrokerEvent] = [start, ACTIVE, events.Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng))]
     for event in walk[1:]:
         held = decide(held, event)[1]
     while len(walk) < LENGTH:
-        event = _event(rng, held)
+        event = _timed_event(rng, held, walk[-1]) if timed else _event(rng, held)
         walk.append(event)
         if isinstance(event, events.LookForLag) and not held.broker.log:
             break  # here Kafka may do something else (nothing-to-lag-behind)
         held = followed(held, event)
     return tuple(walk)
+
+
+def _timed_event(rng: random.Random, held: BrokerModel, last: BrokerEvent) -> BrokerEvent:
+    """Return mostly fetches from the log's end, or from its end at the follower's last fetch, and pauses between."""
+    kind = rng.random()
+    log = held.broker.log
+    if held.waiting and kind < 0.3:
+        return events.Refused("INELIGIBLE_REPLICA") if kind < 0.2 else _answer(rng, held)
+    if isinstance(last, events.Wait) and log and kind < 0.6:
+        return events.LookForLag()
+    if kind < 0.3:
+        return events.Wait(rng.choice(PAUSES))
+    if kind < 0.7:
+        f = rng.choice(OTHERS)
+        at_last_fetch = max(held.clock.followers.get(f, Times()).end, 0)
+        offset = rng.choice((len(log), at_last_fetch, at_last_fetch, at_last_fetch, rng.randint(0, len(log))))
+        registered = next(epoch for b, epoch, _ in held.brokers if b == f)
+        epoch = held.broker.view.leader_epoch
+        return events.FollowerFetch(f, registered, offset, epoch, last_epoch(log[:offset]) if offset else -1)
+    if kind < 0.92 and len(log) < LONGEST_LOG:
+        return events.Append(1)
+    return _event(rng, held)
 
 
 def _isr(rng: random.Random) -> tuple[int, ...]:

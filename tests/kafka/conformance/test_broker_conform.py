@@ -6,7 +6,7 @@ Without Java another configuration of the model answers in Kafka's place: then e
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,17 +15,7 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
-from elrcheck.kafka.broker_steps import (
-    Append,
-    Beginning,
-    BrokerAnswer,
-    BrokerEvent,
-    FollowerFetch,
-    Granted,
-    LookForLag,
-    Metadata,
-)
-from elrcheck.kafka.conformance.broker.broker_model import answer_of, begin, decide
+from elrcheck.kafka.broker_steps import Append, Beginning, BrokerEvent, FollowerFetch, Granted, LookForLag, Metadata
 from elrcheck.kafka.conformance.broker.broker_part import BROKER, BROKER_CLASSES
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, possible, random_walk
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
@@ -36,6 +26,7 @@ from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.model.choices import AlterReject, HwmGate, Reelection
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
+from support.broker_stand_in import StandIn, compared_with
 from support.kafka_jars import ONE, OTHERS, jars_or_skip
 
 CODE = resolve(Selection("code_4_1", "two-brokers")).config
@@ -55,34 +46,8 @@ MISSED_EPOCH: tuple[BrokerEvent, ...] = (
 STEPPED_DOWN = (*MISSED_EPOCH[:-1], Metadata(0, 3, 4, EVERYBODY, EVERYBODY), MISSED_EPOCH[-1])
 
 
-class AnotherModel:
-    """A configuration of the model in Kafka's place."""
-
-    version = "0.0.0"
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-
-    def walks(self, walks: Sequence[Sequence[BrokerEvent]]) -> list[list[BrokerAnswer]]:
-        return [self._walk(walk) for walk in walks]
-
-    def _walk(self, walk: Sequence[BrokerEvent]) -> list[BrokerAnswer]:
-        assert isinstance(walk[0], Beginning)
-        held = begin(self.config, walk[0])
-        answers = [answer_of(held, "ok", None)]
-        for event in walk[1:]:
-            answer, held = decide(held, event)
-            answers.append(answer)
-        return answers
-
-
 def run(other: Config, comparisons: int = 1000) -> ConformReport:
-    @contextlib.contextmanager
-    def opener(source: str) -> Iterator[AnotherModel]:
-        yield AnotherModel(other)
-
-    request = ConformRequest(kafka=("0.0.0",), level="broker", comparisons=comparisons)
-    return run_conform(request, [Team("code_4_1", CODE, ("0.0.0",))], opener, Silent())  # type: ignore[arg-type]
+    return compared_with(StandIn(other), CODE, comparisons)
 
 
 def test_the_same_rules_do_not_differ() -> None:
