@@ -13,7 +13,7 @@ import click
 
 from elrcheck.base.version import __version__
 from elrcheck.cli import cli
-from elrcheck.console.help import EXAMPLES
+from elrcheck.console.help import command_help
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
@@ -45,8 +45,8 @@ def page(command: click.Command, context: click.Context) -> str:
             below = command.get_command(context, name)
             assert below is not None
             lines += [".TP", f".BR {title}-{name} (1)", _plain(below.get_short_help_str(200))]
-    if examples := EXAMPLES.get(path.removeprefix("elrcheck ")):
-        lines += [".SH EXAMPLES", ".nf", *map(_plain, examples), ".fi"]
+    if about := command_help().get(path.removeprefix("elrcheck ")):
+        lines += [".SH EXAMPLES", ".nf", *map(_plain, about.examples), ".fi"]
     if command.epilog:
         lines += [".SH EXIT STATUS", *_paragraphs(command.epilog)]
     return "\n".join(lines) + "\n"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import elrcheck
-from elrcheck.console.help import EXAMPLES
+from elrcheck.console.help import command_help
 from support.places import ROOT, SKIPPED
 from support.scripts import script
 
@@ -44,7 +44,7 @@ def test_the_changes_are_those_of_the_version() -> None:
 def test_every_verb_has_a_manual_page(tmp_path: Path) -> None:
     script(".ci/man_pages.py").main(tmp_path)
     pages = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.1")}
-    assert {f"elrcheck-{name.replace(' ', '-')}" for name in EXAMPLES} | {"elrcheck"} <= set(pages)
+    assert {f"elrcheck-{name.replace(' ', '-')}" for name in command_help()} | {"elrcheck"} <= set(pages)
     assert all(text.startswith(".TH") and ".SH DESCRIPTION\n.PP\n" in text for text in pages.values())
     assert r".B \-\-out DIR" in pages["elrcheck-site"] and ".BR elrcheck-site (1)" in pages["elrcheck"]
     assert not [name for name, text in pages.items() if re.search(r"^[.'](?!TH|SH|PP|TP|B|nf|fi)", text, re.M)]
