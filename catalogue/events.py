@@ -5,9 +5,13 @@ There is one event for each budget of `Config` except the records, in the order 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 
+from elrcheck.base.documents import read_toml
+from elrcheck.base.typed.records import Prose, read_record
 from elrcheck.model.choices import BeforeRegistration, Propagation
 from elrcheck.model.config import Config
 
@@ -16,8 +20,8 @@ from elrcheck.model.config import Config
 class Wording:
     """A kind of event in words, singular and plural."""
 
-    one: str
-    many: str
+    one: Prose
+    many: Prose
 
     def times(self, number: int) -> str:
         """Return the number of these events, in words."""
@@ -29,46 +33,12 @@ class Wording:
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
 
-EVENTS: Mapping[str, Wording] = {
-    "acks_one": Wording("write with acks=1", "writes with acks=1"),
-    "acks_zero": Wording("write with acks=0", "writes with acks=0"),
-    "crashes": Wording("crash that loses unflushed records", "crashes that lose unflushed records"),
-    "kills": Wording("kill", "kills"),
-    "clean_stops": Wording("orderly stop", "orderly stops"),
-    "fences": Wording("fencing of a live broker", "fencings of live brokers"),
-    "shrinks": Wording("lagging follower", "lagging followers"),
-    "shutdowns": Wording("controlled shutdown", "controlled shutdowns"),
-    "shutdown_timeouts": Wording("controlled shutdown that times out", "controlled shutdowns that time out"),
-    "unregistrations": Wording("unregistration", "unregistrations"),
-    "live_unregistrations": Wording("unregistration of a live broker", "unregistrations of live brokers"),
-    "elections": Wording("preferred election", "preferred elections"),
-    "unclean_elections": Wording("unclean election by an operator", "unclean elections by an operator"),
-    "reassignments": Wording("reassignment", "reassignments"),
-    "min_isr_changes": Wording("change of min.insync.replicas", "changes of min.insync.replicas"),
-    "unclean_changes": Wording("change of unclean.leader.election.enable", "changes of unclean.leader.election.enable"),
-    "feature_changes": Wording("switch of the ELR feature", "switches of the ELR feature"),
-    "directory_changes": Wording("move to another log directory", "moves to other log directories"),
-    "directory_failures": Wording("failed log directory", "failed log directories"),
-    "directory_losses": Wording("lost log directory", "lost log directories"),
-    "directory_returns": Wording("failed log directory that comes back", "failed log directories that come back"),
-    "failovers": Wording("controller failover", "controller failovers"),
-    "late_answers": Wording("late AlterPartition answer", "late AlterPartition answers"),
-    "late_fetches": Wording("late answer to a fetch", "late answers to fetches"),
-    "early_starts": Wording(
-        "restarted broker that acts before its registration", "restarted brokers that act before their registration"
-    ),
-    "early_writes": Wording(
-        "record that a coordinator writes before the registration of its broker",
-        "records that coordinators write before the registration of their brokers",
-    ),
-    "late_flushes": Wording(
-        "process that ends before the file of its leader epochs is written",
-        "processes that end before the files of their leader epochs are written",
-    ),
-    "old_checkpoints": Wording(
-        "process that begins with an older high watermark", "processes that begin with older high watermarks"
-    ),
-}
+@functools.cache
+def event_words() -> Mapping[str, Wording]:
+    """Return budget -> the event that it bounds, in the order of `events.toml`, which is read once."""
+    table = read_toml(files("elrcheck.catalogue") / "events.toml")
+    return table.map(lambda node: read_record(node, Wording))
+
 
 NETWORK: Mapping[str, str] = {
     "response_loss": "lost AlterPartition answers",
@@ -80,26 +50,31 @@ NETWORK: Mapping[str, str] = {
 
 def tried(config: Config) -> tuple[str, ...]:
     """Return the events that a search of the configuration tries, with their numbers."""
-    counted = [event.times(number) for name, event in EVENTS.items() if (number := _most(config, name))]
+    counted = [event.times(number) for name, event in event_words().items() if (number := _most(config, name))]
     return (*counted, *(words for name, words in NETWORK.items() if _happens(config, name)))
 
 
 def not_tried(config: Config, danger: Mapping[str, int]) -> tuple[str, ...]:
     """Return the events that it leaves out, the most dangerous first. danger: event -> the findings that need it."""
-    left = {name: event.many for name, event in EVENTS.items() if not _most(config, name)}
+    left = {name: event.many for name, event in event_words().items() if not _most(config, name)}
     left |= {name: words for name, words in NETWORK.items() if not _happens(config, name)}
     return tuple(left[name] for name in sorted(left, key=lambda name: -danger.get(name, 0)))
 
 
 def allowed(config: Config) -> tuple[str, ...]:
     """Return the names of the events that a search of the configuration tries."""
-    return (*(name for name in EVENTS if _most(config, name)), *(name for name in NETWORK if _happens(config, name)))
+    return (
+        *(name for name in event_words() if _most(config, name)),
+        *(name for name in NETWORK if _happens(config, name)),
+    )
 
 
 def missing(config: Config, other: Config) -> tuple[str, ...]:
     """Return the events that the other configuration allows more often, with its numbers."""
     return tuple(
-        event.times(_most(other, name)) for name, event in EVENTS.items() if _most(other, name) > _most(config, name)
+        event.times(_most(other, name))
+        for name, event in event_words().items()
+        if _most(other, name) > _most(config, name)
     )
 
 

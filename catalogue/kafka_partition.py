@@ -129,9 +129,9 @@ class PartitionModel(DeclaredModel):
         return f"no write was ever acknowledged ({VITAL} is not reached)"
 
     def at_stake(self, ident: str) -> str:
-        from elrcheck.catalogue.evidence.at_stake import AT_STAKE
+        from elrcheck.catalogue.evidence.at_stake import at_stake
 
-        return AT_STAKE.get(ident, "")
+        return at_stake().get(ident, "")
 
     def instance_of(self, model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
         from elrcheck.catalogue.evidence.attributed import attributed

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from elrcheck.catalogue.events import EVENTS
+from elrcheck.catalogue.events import event_words
 
 Events: TypeAlias = tuple[str, ...]
 """Names of events, in the order of `KINDS`; one that happens twice is listed twice."""
@@ -14,7 +14,7 @@ Events: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RiskEvent:
-    """An event. budget: of `Config`, which bounds it, and by which `EVENTS` names it; words: what happens."""
+    """An event. budget: of `Config`, which bounds it, and by which `event_words` names it; words: what happens."""
 
     name: str
     budget: str
@@ -58,5 +58,6 @@ def counted(events: Events) -> dict[str, int]:
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Return events in words: 2 reassignments and an orderly stop."""
-    phrases = [EVENTS[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
+    wordings = event_words()
+    phrases = [wordings[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)

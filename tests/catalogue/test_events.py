@@ -10,7 +10,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import KAFKA_NAMES, config_fields, parse_overrides
 from elrcheck.catalogue.configured import find_variant
-from elrcheck.catalogue.events import EVENTS, NETWORK, missing, not_tried, tried
+from elrcheck.catalogue.events import NETWORK, event_words, missing, not_tried, tried
 from elrcheck.catalogue.evidence.outside import danger, findings_outside
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.declared.select import resolve
@@ -23,8 +23,8 @@ def config(variant: str = "kip_full", *overrides: str) -> Config:
 
 
 def test_every_budget_has_words() -> None:
-    assert list(EVENTS) == [budget.name for budget in fields(Spent) if budget.name != "records"]
-    wordings = [words for event in EVENTS.values() for words in (event.one, event.many)]
+    assert list(event_words()) == [budget.name for budget in fields(Spent) if budget.name != "records"]
+    wordings = [words for event in event_words().values() for words in (event.one, event.many)]
     assert len(set(wordings)) == len(wordings)
 
 
@@ -32,7 +32,7 @@ def test_what_is_tried_and_what_is_not() -> None:
     small = config()
     assert "1 crash that loses unflushed records" in tried(small)
     assert "reassignments" in not_tried(small, {})
-    assert len(tried(small)) + len(not_tried(small, {})) == len(EVENTS) + len(NETWORK)
+    assert len(tried(small)) + len(not_tried(small, {})) == len(event_words()) + len(NETWORK)
     wide = config("kip_full", "reassignments=2", "metadata=LOG", "fetch_loss=false")
     assert {"2 reassignments", NETWORK["metadata"]} <= set(tried(wide))
     assert NETWORK["fetch_loss"] in not_tried(wide, {})
@@ -40,12 +40,12 @@ def test_what_is_tried_and_what_is_not() -> None:
     worst_first = not_tried(small, danger("kip_full"))
     assert sorted(worst_first) == sorted(not_tried(small, {})) and worst_first != not_tried(small, {})
     numbers = danger("code_4_3")
-    most = max(numbers[name] for name, event in EVENTS.items() if event.many in worst_first)
-    assert most > 1 and worst_first[0] in [EVENTS[name].many for name in EVENTS if numbers[name] == most]
+    most = max(numbers[name] for name, event in event_words().items() if event.many in worst_first)
+    assert most > 1 and worst_first[0] in [event_words()[name].many for name in event_words() if numbers[name] == most]
     assert missing(wide, small) == ()
     waits, acts = config("kip_full", "early_starts=1"), config("code_4_3", "early_starts=1")
-    assert EVENTS["early_starts"].many in not_tried(waits, {})
-    assert EVENTS["early_starts"].times(1) in tried(acts)
+    assert event_words()["early_starts"].many in not_tried(waits, {})
+    assert event_words()["early_starts"].times(1) in tried(acts)
 
 
 def test_findings_that_the_scope_leaves_out() -> None:
