@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from elrcheck.base.common_options import KINDS, ModelSource
-from elrcheck.base.error_codes import CODES, exit_of
+from elrcheck.base.error_codes import error_codes, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
 from elrcheck.base.typed.configuration import KAFKA_NAMES, SIZES_HELP
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
@@ -201,7 +201,9 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "rules":
             return _rules(named)
         case "errors":
-            return [{"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()]
+            return [
+                {"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in error_codes().items()
+            ]
         case "formats":
             return [{"name": name, "summary": about} for name, about in FORMATS.items()]
         case "terms":

@@ -151,14 +151,14 @@ def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterato
 
 def everything(_: click.Context) -> Words:
     """Yield every name that `show` accepts; `show config` is the command `config`."""
-    from elrcheck.base.error_codes import CODES
+    from elrcheck.base.error_codes import error_codes
     from elrcheck.report.formats import FORMATS
 
     yield "config", "the settings a command would use"
     for source in (properties, actions, variants, scopes, settings, hazards, scenarios):
         yield from source(None)
     yield from ((ident, f"{name}: {about}") for ident, name, about in _rules())
-    yield from CODES.items()
+    yield from error_codes().items()
     yield from FORMATS.items()
 
 

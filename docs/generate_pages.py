@@ -18,7 +18,7 @@ from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.upstream.issue_file import issue_names, issue_of
 from elrcheck.laboratory.evidence.conformance_table import conformance_table
 from elrcheck.laboratory.evidence.finding_index import index_page, version_page
@@ -52,9 +52,9 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield FINDINGS / "hunt.md", hunt_page(packaged_hunt())
     for finding in findings:
         recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]
-        rules = [rule.name for rule in RULES.values() if rule.hazard == finding.id]
-        flags = [name for name in rules if name not in NEXT_STEPS]
-        warnings = [name for name in rules if name in NEXT_STEPS]
+        rules = [rule.name for rule in audit_rules().by_name.values() if rule.hazard == finding.id]
+        flags = [name for name in rules if name not in audit_rules().next_steps]
+        warnings = [name for name in rules if name in audit_rules().next_steps]
         confirmed = issue_of(finding.id).confirmed if finding.id in issue_names() else ()
         page = FindingPage(finding, recipes, flags, warnings, confirmed)
         yield FINDINGS / f"{finding.id}.md", page.text()

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.audit_report import AuditRepair
@@ -64,11 +64,13 @@ class Repairs:
 
     def harmless(self, rule: str) -> bool:
         """Return whether the sign of a rule is harmless in such a build."""
-        return RULES[rule].harmless_if_repaired and RULES[rule].hazard in self.findings
+        named = audit_rules().by_name[rule]
+        return named.harmless_if_repaired and named.hazard in self.findings
 
     def reported(self, live: bool = False) -> tuple[AuditRepair, ...]:
         """Return the repairs for the report. live: the audit of a running cluster, which judges next steps too."""
-        rules = [rule for rule in RULES.values() if live or rule.name not in NEXT_STEPS]
+        by_name, next_steps = audit_rules().by_name, audit_rules().next_steps
+        rules = [rule for rule in by_name.values() if live or rule.name not in next_steps]
         harmless = [rule for rule in rules if self.harmless(rule.name)]
         return tuple(
             AuditRepair(finding, tuple(rule.name for rule in harmless if rule.hazard == finding))

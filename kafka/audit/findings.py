@@ -12,7 +12,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
-from elrcheck.kafka.audit.rules import INVISIBLE, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA, ClusterState, PartitionKey
 from elrcheck.kafka.log.history import ReadSoFar, UnreadCount
 from elrcheck.kafka.log.log_files import MetadataLog
@@ -23,7 +23,6 @@ from elrcheck.results.audit_report import AuditDamage, AuditedLog, AuditFlag, Au
 HEAD = 512
 """Bytes that tell text from a log."""
 TEXT_HELP = "this is text: `elrcheck assess --topics FILE` reads descriptions of topics"
-ORDER = {name: number for number, name in enumerate(RULES)}
 
 
 @dataclass
@@ -72,7 +71,8 @@ class LogFindings:
 
     def sort(self) -> None:
         place = {path: number for number, path in enumerate(self.log.files)}
-        self.flags.sort(key=lambda pair: (pair[1].offset, pair[0], ORDER[pair[1].rule], pair[1].message))
+        order = audit_rules().order
+        self.flags.sort(key=lambda pair: (pair[1].offset, pair[0], order[pair[1].rule], pair[1].message))
         self.damage.sort(key=lambda damage: (place[damage.path], damage.position, damage.offset))
 
     def described(self) -> AuditedLog:
@@ -138,7 +138,7 @@ def report_of(
         strict=strict,
         interrupted=interrupted,
         repaired=repairs.reported(),
-        invisible=INVISIBLE,
+        invisible=audit_rules().invisible,
     )
 
 

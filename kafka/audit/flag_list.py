@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.hazard_signs import Sign
-from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.history import Applied
@@ -52,7 +52,7 @@ class FlagList:
     def add(self, place: RecordPlace, key: PartitionKey, topic: str, sign: Sign) -> None:
         """Raise a flag, unless it is harmless."""
         if not self.repairs.harmless(sign[0]):
-            if RULES[sign[0]].afterwards:
+            if audit_rules().by_name[sign[0]].afterwards:
                 self.open.setdefault(key, []).append(len(self.raised))
             self.raised.append((key, flag_of(sign, place, self.log.name, topic, key.partition)))
 
@@ -79,7 +79,7 @@ class FlagList:
                 messages.pop(flag.rule, None)
             else:
                 offset, time = end
-                advice = RULES[flag.rule].afterwards
+                advice = audit_rules().by_name[flag.rule].afterwards
                 over = replace(flag, until=offset, until_time=time_of(time), remedy=advice)
                 self.raised[number] = flagged, over
         if place is not None:
@@ -90,7 +90,7 @@ class FlagList:
 def flag_of(sign: Sign, place: RecordPlace, log: str, topic: str, partition: int) -> AuditFlag:
     """Return the flag for a sign, with the severity and the remedy of its rule."""
     name, message = sign
-    rule = RULES[name]
+    rule = audit_rules().by_name[name]
     return AuditFlag(
         rule=name,
         hazard=rule.hazard,

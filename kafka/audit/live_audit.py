@@ -15,11 +15,10 @@ from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
-from elrcheck.kafka.audit.findings import ORDER
 from elrcheck.kafka.audit.flag_list import RecordPlace, flag_of, time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
 from elrcheck.kafka.audit.next_step import StepConditions, next_signs
-from elrcheck.kafka.audit.rules import INVISIBLE_LIVE
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.live.snapshot import ClusterSnapshot, take_snapshot
@@ -97,7 +96,8 @@ def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[Au
 
 
 def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
-    flags.sort(key=lambda f: (WORST_FIRST.index(f.severity), ORDER[f.rule], f.topic, f.partition))
+    order = audit_rules().order
+    flags.sort(key=lambda f: (WORST_FIRST.index(f.severity), order[f.rule], f.topic, f.partition))
     bad = any(flag.severity != "low" for flag in flags)
     state = snapshot.state
     cluster = AuditedCluster(
@@ -125,7 +125,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
         unread=(),
         seconds=round(time.monotonic() - started, 3),
         cluster=cluster,
-        invisible=INVISIBLE_LIVE,
+        invisible=audit_rules().invisible_live,
     )
 
 

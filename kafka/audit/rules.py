@@ -7,10 +7,12 @@ runs). A remedy names a text of the table `advice`, which several rules may shar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+from typing import NamedTuple
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.strict import Node
@@ -36,6 +38,40 @@ class Rule:
     afterwards: str = ""
 
 
+class AuditRules(NamedTuple):
+    """The table. by_name: every rule; order: its place in reports.
+
+    next_steps: the rules of a running cluster, for findings that its next step may begin. invisible: findings that
+    lose acknowledged records and leave no sign in a metadata log; invisible_live: the same for a running cluster, where
+    only the next step is judged.
+    """
+
+    by_name: Mapping[str, Rule]
+    order: Mapping[str, int]
+    next_steps: frozenset[str]
+    invisible: tuple[InvisibleFinding, ...]
+    invisible_live: tuple[InvisibleFinding, ...]
+
+
+@functools.cache
+def audit_rules() -> AuditRules:
+    """Return the rules of `rules.toml`, which is read once."""
+    table = read_toml(files("elrcheck.kafka.audit") / "rules.toml", toml_codes("model-source"))
+    table.object(("advice", "rule", "next_step", "invisible"))
+    next_steps = _rules(table, "next_step")
+    hazards = {rule.hazard for rule in next_steps}
+    hidden = [node.object(("finding", "shows")) for node in table["invisible"].items()]
+    invisible = tuple(InvisibleFinding(node["finding"].text(), _text(node["shows"])) for node in hidden)
+    every = (*_rules(table, "rule"), *next_steps)
+    return AuditRules(
+        by_name=MappingProxyType({rule.name: rule for rule in every}),
+        order=MappingProxyType({rule.name: number for number, rule in enumerate(every)}),
+        next_steps=frozenset(rule.name for rule in next_steps),
+        invisible=invisible,
+        invisible_live=tuple(each for each in invisible if each.finding not in hazards),
+    )
+
+
 def _text(node: Node) -> str:
     """Return a text of several lines as one line."""
     return " ".join(node.text().split())
@@ -53,19 +89,3 @@ def _rules(table: Node, kind: str) -> tuple[Rule, ...]:
         )
         for node in table[kind].items()
     )
-
-
-_TABLE = read_toml(files("elrcheck.kafka.audit") / "rules.toml", toml_codes("model-source")).object(
-    ("advice", "rule", "next_step", "invisible")
-)
-_NEXT_STEPS = _rules(_TABLE, "next_step")
-INVISIBLE = tuple(
-    InvisibleFinding(node["finding"].text(), _text(node["shows"]))
-    for node in (each.object(("finding", "shows")) for each in _TABLE["invisible"].items())
-)
-"""Findings that lose acknowledged records and leave no sign in a metadata log."""
-INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})
-"""The same for a running cluster, where only the next step is judged."""
-RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_rules(_TABLE, "rule"), *_NEXT_STEPS)})
-NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)
-"""Rules of a running cluster: findings that its next step may begin."""

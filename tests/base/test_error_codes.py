@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.error_codes import BY_EXIT, CODES
+from elrcheck.base.error_codes import codes_by_exit, error_codes
 from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -86,22 +86,22 @@ def texts_of(argument: ast.expr, texts: dict[str, set[str]]) -> set[str]:
 
 def test_every_code_that_is_raised_is_listed_with_its_exit_code() -> None:
     raised_codes = {*raised(), ("internal", ExitCode.INTERNAL)}
-    listed = {(code, exit_code) for exit_code, codes in BY_EXIT.items() for code in codes}
+    listed = {(code, exit_code) for exit_code, codes in codes_by_exit().items() for code in codes}
     assert raised_codes - listed == set(), "not listed"
     assert listed - raised_codes == set(), "listed, but raised nowhere"
 
 
 def test_a_code_is_listed_once_and_is_a_greppable_word() -> None:
-    every = [code for codes in BY_EXIT.values() for code in codes]
-    assert len(every) == len(set(every)) == len(CODES)
+    every = [code for codes in codes_by_exit().values() for code in codes]
+    assert len(every) == len(set(every)) == len(error_codes())
     assert all(CODE.fullmatch(code) for code in every)
-    assert all(about.endswith(".") and "\n" not in about for about in CODES.values())
+    assert all(about.endswith(".") and "\n" not in about for about in error_codes().values())
 
 
 def test_list_and_show_have_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["list", "errors"]) == 0
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:] if line}
-    assert listed == set(CODES)
+    assert listed == set(error_codes())
     assert run(cli, ["show", "no-baseline"]) == 0
     assert "There is no baseline. Exit 2." in capsys.readouterr().out
 
@@ -109,4 +109,4 @@ def test_list_and_show_have_them(capsys: pytest.CaptureFixture[str]) -> None:
 def test_documents_name_no_code_that_does_not_exist() -> None:
     for path in (ROOT / "docs").rglob("*.md"):
         for code in re.findall(r"error\[([a-z-]+)\]", path.read_text(encoding="utf-8")):
-            assert code in CODES, path
+            assert code in error_codes(), path

@@ -12,11 +12,13 @@ from jsonschema import Draft202012Validator
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from support.audit_stories import CONTROL, FENCED, LOST, START, audited, feature, partition, written
 from support.log_stories import BY_KAFKA, SEGMENT, SNAPSHOT
 from support.log_writer import batch, batch_of, leader_change
 from support.places import SCHEMAS
+
+RULES = audit_rules().by_name
 
 Invoke = Callable[..., tuple[int, str]]
 

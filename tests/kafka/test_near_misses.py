@@ -13,13 +13,17 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.assess.assess import run_assess
 from elrcheck.kafka.audit.near_misses import near_misses, watched
-from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.results.audit_report import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
 from support.log_stories import broker
 from support.log_writer import RecordFields
 
 Invoke = Callable[..., tuple[int, str, str]]
+
+INVISIBLE = audit_rules().invisible
+NEXT_STEPS = audit_rules().next_steps
+RULES = audit_rules().by_name
 
 
 def near(*logs: Path) -> dict[str, tuple[NearMiss, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from elrcheck.base.error_codes import CODES
+from elrcheck.base.error_codes import error_codes
 from elrcheck.commands.web.web_server import MOST_BYTES
 from elrcheck.stored_traces.followed_trace import of_repro
 from support.web_client import LEGACY, PATH, Client, serving
@@ -137,7 +137,7 @@ def refused(reply: tuple[int, Any, bytes]) -> tuple[int, str]:
     status, headers, body = reply
     error = json.loads(body)["error"]
     assert headers["Content-Type"] == "application/json"
-    assert error["code"] in CODES and error["message"] and error["exit_code"] == 2
+    assert error["code"] in error_codes() and error["message"] and error["exit_code"] == 2
     return status, error["code"]
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, ValueEncoding
@@ -38,6 +38,9 @@ from support.audit_stories import (
 from support.log_stories import BY_KAFKA, SEGMENT, T, U, broker, registered
 from support.log_writer import RecordFields, batch_of, snapshot_footer, snapshot_header
 from support.places import ROOT, SCHEMAS
+
+NEXT_STEPS = audit_rules().next_steps
+RULES = audit_rules().by_name
 
 
 def flags(tmp_path: Path, *steps: RecordFields | tuple[RecordFields, ...]) -> list[tuple[int, str, int | None]]:

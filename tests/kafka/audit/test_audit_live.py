@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
-from elrcheck.kafka.audit.rules import NEXT_STEPS
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.report.documents.audit_document import release_in_words
 from support.live_cluster import FakeCluster, partition, shrunk, topic
+
+NEXT_STEPS = audit_rules().next_steps
 
 FENCED_1 = {0: False, 1: True, 2: True, 3: False}
 LOW = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.results.audit_report import AuditFlag
 from support.audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
 from support.log_stories import SEGMENT, T, broker, registered
@@ -14,6 +14,8 @@ from support.log_writer import RecordFields, batch_of
 
 JUDGED = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
 SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
+
+RULES = audit_rules().by_name
 
 
 def flags(tmp_path: Path, *batches: tuple[int, tuple[RecordFields, ...]]) -> list[AuditFlag]:

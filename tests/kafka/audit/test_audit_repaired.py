@@ -15,7 +15,7 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.builds import Repairs
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import (
@@ -35,6 +35,9 @@ from support.html_pages import Page, html
 from support.live_cluster import FakeCluster, shrunk, topic
 from support.log_stories import registered
 from support.places import SCHEMAS
+
+NEXT_STEPS = audit_rules().next_steps
+RULES = audit_rules().by_name
 
 ALONE = ((change(isr=[0, 2]), FENCED[1]), (change(isr=[0], eligibleLeaderReplicas=[2]), FENCED[2]))
 """1 and then 2 are fenced, and 2 is eligible."""
