@@ -86,6 +86,19 @@ BrokerEvent: TypeAlias = (
 )
 
 
+class Together(Tagged, frozen=True):
+    """What happens to several partitions of one broker at once.
+
+    events: for each partition an event, all of one type; None for one to which nothing happens. Beginning, LookForLag
+    and Wait are the same for all; a FollowerFetch is part of one request, a Metadata of one delta, an answer of one
+    response. registered: brokers in the metadata delta, if it has any. error: of a whole AlterPartition response.
+    """
+
+    events: tuple[BrokerEvent | None, ...]
+    registered: tuple[tuple[int, int, BrokerState], ...] | None = None
+    error: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Proposed:
     """An AlterPartition that was sent: members are (id, broker epoch), -1 for an unknown one."""
@@ -117,3 +130,14 @@ class BrokerAnswer:
     peers: tuple[tuple[int, int, int], ...]
     sent: Proposed | None
     produce: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TogetherAnswer:
+    """The answer of each partition; requests: each AlterPartition request that was sent, by partition.
+
+    What a partition has `sent` may wait for the answer to another request.
+    """
+
+    partitions: tuple[BrokerAnswer, ...]
+    requests: tuple[tuple[tuple[int, Proposed], ...], ...]

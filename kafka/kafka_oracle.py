@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Together, TogetherAnswer
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import ClassPath
@@ -48,7 +48,7 @@ class LineOracle:
         self._process, self._record = process, record
         self.version = process.kafka_version(PROTOCOL)
 
-    def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent | AskTruncation]) -> list[bytes]:
+    def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent | Together | AskTruncation]) -> list[bytes]:
         """Return the answer to each question as a line."""
         lines = [wire.write(question) for question in questions]
         answers = self._process.ask(lines)
@@ -104,6 +104,11 @@ class BrokerOracle(LineOracle):
         """Answer every event of every walk; a walk begins with a `Beginning`."""
         lines = iter(self.ask([event for walk in walks for event in walk]))
         return [[wire.BROKER_ANSWERS.read(next(lines)) for _ in walk] for walk in walks]
+
+    def together(self, walks: Sequence[Sequence[Together]]) -> list[list[TogetherAnswer]]:
+        """Answer what happens to several partitions; a walk begins with a `Beginning` of each."""
+        lines = iter(self.ask([event for walk in walks for event in walk]))
+        return [[wire.TOGETHER_ANSWERS.read(next(lines)) for _ in walk] for walk in walks]
 
 
 class FollowerOracle(LineOracle):

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, TogetherAnswer
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, Tagged
@@ -75,5 +75,6 @@ BUILDER_ANSWERS: Lines[BuilderAnswer] = Lines(BuilderAnswer)
 INDEX_ANSWERS: Lines[IndexAnswer] = Lines(IndexAnswer)
 STEP_ANSWERS: Lines[StepAnswer] = Lines(StepAnswer)
 BROKER_ANSWERS: Lines[BrokerAnswer] = Lines(BrokerAnswer)
+TOGETHER_ANSWERS: Lines[TogetherAnswer] = Lines(TogetherAnswer)
 TRUNCATIONS: Lines[AskTruncation] = Lines(AskTruncation)
 TRUNCATED: Lines[Truncated] = Lines(Truncated)

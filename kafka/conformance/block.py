@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.broker.broker_walks import broker_walk
+from elrcheck.kafka.conformance.broker.together_part import TOGETHER
+from elrcheck.kafka.conformance.broker.together_walks import together_walk
 from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.controller_part import CONTROLLER, Walk
@@ -39,6 +41,7 @@ Kind: TypeAlias = Literal[
     "ISR order",
     "index walks",
     "broker walks",
+    "together walks",
     "truncations",
 ]
 PARTS: dict[Kind, KafkaPart[Any, Any]] = {
@@ -50,6 +53,7 @@ PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "ISR order": ORDER,
     "index walks": INDEXES,
     "broker walks": BROKER,
+    "together walks": TOGETHER,
     "truncations": FOLLOWER,
 }
 SPACES: dict[Kind, Callable[[], tuple[Space[Any], ...]]] = {
@@ -150,6 +154,8 @@ def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
     """Return the questions of a block that can be put to the release."""
     if block.kind == "broker walks":
         return (broker_walk(config, seed, number) for number in range(block.start, block.stop))
+    if block.kind == "together walks":
+        return (together_walk(config, seed, number) for number in range(block.start, block.stop))
     if spaces := spaces_of(block.kind):
         space = spaces[block.space]
         points = (space.at(point) for point in shuffled(space.size, seed, block.start, block.stop))

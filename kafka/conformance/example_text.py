@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from elrcheck.kafka import controller_steps as steps
-from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
+from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, Registered, Together
 from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.broker.together_part import beginnings
 from elrcheck.kafka.conformance.follower_part import FollowerDisagreement
 from elrcheck.kafka.conformance.indexes.index_part import IndexDisagreement
 from elrcheck.kafka.conformance.kafka_part import Disagreement
@@ -51,10 +52,17 @@ def example_of(disagreement: Disagreement, command: str, variant: str) -> Exampl
 
 
 def _broker_example(d: BrokerDisagreement, command: str) -> ExampleReport:
-    start = d.events[0]
-    assert isinstance(start, Beginning), "a walk begins with a process"
+    first = d.events[0]
+    if isinstance(first, Together):
+        starts = beginnings(first)
+        sizes = ", ".join(str(one.min_isr) for one in starts)
+        text = f"{len(starts)} partitions of min ISR {sizes}, empty logs"
+    else:
+        assert isinstance(first, Beginning), "a walk begins with a process"
+        starts, text = [first], f"min ISR {first.min_isr}, an empty log"
+    setup = f"broker {starts[0].id} of epoch {starts[0].epoch}, {text}"
     return ExampleReport(
-        setup=(f"broker {start.id} of epoch {start.epoch}, min ISR {start.min_isr}, an empty log",),
+        setup=(setup,),
         events=tuple(broker_event_text(event) for event in d.events[1:]),
         before=broker_text(d.before),
         fields=tuple(FieldPair(name, str(getattr(d.kafka, name)), str(getattr(d.model, name))) for name in d.differs),
@@ -184,8 +192,12 @@ def builder_lines(q: BuilderQuestion) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def broker_event_text(event: BrokerEvent) -> str:
-    """Return an event of a broker with all of its fields."""
+def broker_event_text(event: BrokerEvent | Together) -> str:
+    """Return an event of a broker with all of its fields; of several partitions, the event of each."""
+    if isinstance(event, Together):
+        parts = [f"{p}: {broker_event_text(one)}" for p, one in enumerate(event.events) if one is not None]
+        registered = [] if event.registered is None else [broker_event_text(Registered(event.registered))]
+        return "; ".join([*registered, *parts, *([] if event.error is None else [f"Refused as a whole {event.error}"])])
     fields = ", ".join(f"{name} {_member_text(getattr(event, name))}" for name in event.__struct_fields__)
     return f"{type(event).__name__} {fields}".strip()
 

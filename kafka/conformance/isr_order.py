@@ -41,7 +41,7 @@ class OrderPart(KafkaPart[Walk, BothAnswers]):
     """Walks of one event."""
 
     name = "ISR order"
-    itself = True
+    in_files = False
 
     def ask(self, oracle: ControllerOracle, questions: Sequence[Walk]) -> Sequence[BothAnswers]:
         plain, turned = oracle.walks(questions), oracle.walks([permuted(walk) for walk in questions])

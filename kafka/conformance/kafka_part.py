@@ -1,8 +1,8 @@
 """A part of Kafka that is compared with the model, and the outcomes of a comparison.
 
-There are six: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part`, `broker.broker_part` and
-`follower_part`. Each defines how to ask Kafka, what the model expects, how to compare the two, and which questions are
-slightly smaller.
+There are seven: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part`, `broker.broker_part`,
+`broker.together_part` and `follower_part`. Each defines how to ask Kafka, what the model expects, how to compare the
+two, and which questions are slightly smaller.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ def key_of(disagreement: Disagreement) -> str:
 class KafkaPart(ABC, Generic[Q, A]):
     """A part of Kafka. name: under which its answers are counted; kafka, other: how a report calls both sides.
 
-    itself: both sides are Kafka's.
+    in_files: files of answers have them.
     """
 
     name: ClassVar[str]
     kafka: ClassVar[str] = "Kafka's classes"
     other: ClassVar[str] = "the model"
-    itself: ClassVar[bool] = False
+    in_files: ClassVar[bool] = True
 
     def expect(self, config: Config, question: Q) -> Any:
         """Return the model's answers that do not depend on Kafka's; they are the same for all versions."""

@@ -6,6 +6,7 @@ exhausted space leaves goes to the random questions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from elrcheck.base.kafka_requests import ConformLevel
@@ -29,8 +30,8 @@ COMPARISONS = {"builder space": 4000, "random builder": 3000, "truncations": 250
 _RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
 FEWER = 1000
 """Comparisons in a block: one or two seconds of work."""
-BATCH = 50
-"""Walks in a block of a broker."""
+BATCH, BATCH_TOGETHER = 50, 10
+"""Walks in a block of a broker, with one partition and with several; two blocks with one precede each with several."""
 SAMPLE = 400
 """Points of a space by which its density is estimated."""
 
@@ -42,7 +43,7 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
     may need. A follower has no random questions.
     """
     if level == "broker":
-        return [Block("broker walks", start, start + BATCH) for start in range(0, comparisons, BATCH)]
+        return list(_blocks_of_a_broker(comparisons))
     if level == "follower":
         return _blocks_of_spaces("truncations", comparisons, elr)
     shares = {
@@ -65,6 +66,14 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
         events = STEPS_OF_A_WALK.get(kind, 1)
         blocks += _pieces(kind, 0, max(1, round(number / events)), max(1, round(_size(kind) / events)))
     return _spread(blocks)
+
+
+def _blocks_of_a_broker(comparisons: int) -> Iterator[Block]:
+    for number, start in enumerate(range(0, comparisons, BATCH), start=1):
+        yield Block("broker walks", start, start + BATCH)
+        if number % 2 == 0:
+            several = number // 2 * BATCH_TOGETHER
+            yield Block("together walks", several - BATCH_TOGETHER, several)
 
 
 def _size(kind: str) -> int:

@@ -54,7 +54,11 @@ BROKER_PROJECTIONS = (
         " lag now is Kafka's rule, by the clock of a walk",
         "the model has no time: whoever is behind may leave. With -1, in every second walk, all of them leave",
     ),
-    ProjectionReport("requests", "one AlterPartition is in flight at a time", "AlterPartitionManager sees to it"),
+    ProjectionReport(
+        "fetch sessions",
+        "a fetch names all of its partitions, and its answer does not wait in purgatory",
+        "a session only leaves out what has not changed; an answer that waited does not update the follower again",
+    ),
 )
 """The same for a broker."""
 FOLLOWER_PROJECTIONS = (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
-from elrcheck.kafka.conformance.broker.broker_model import answer_of, begin, decide
+from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, Proposed, Together, TogetherAnswer
+from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
+from elrcheck.kafka.conformance.broker.broker_model import NOTHING_IN_FLIGHT, BrokerModel, answer_of, begin, decide
 from elrcheck.kafka.conformance.broker.lag import LagClock
+from elrcheck.kafka.conformance.broker.together_part import beginnings, happens
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.model.config import Config
@@ -37,6 +39,39 @@ class StandIn:
             answer, held = decide(held, event)
             answers.append(answer)
         return answers
+
+    def together(self, walks: Sequence[Sequence[Together]]) -> list[list[TogetherAnswer]]:
+        return [list(self._together(walk)) for walk in walks]
+
+    def _together(self, walk: Sequence[Together]) -> Iterator[TogetherAnswer]:
+        held = [replace(begin(self.config, one), clock=self.clock(one.lag)) for one in beginnings(walk[0])]
+        requests = AlterRequests()
+        yield TogetherAnswer(tuple(answer_of(one, "ok", None) for one in held), ())
+        for event in walk[1:]:
+            answers = []
+            for p, one in enumerate(held):
+                answer, held[p] = self.happened(one, requests, event, p)
+                answers.append(answer)
+            submitted = {p: answer.sent for p, answer in enumerate(answers) if answer.sent is not None}
+            requests, sent = self.requested(requests, event, submitted)
+            yield TogetherAnswer(tuple(answers), sent)
+
+    def happened(
+        self, held: BrokerModel, requests: AlterRequests, event: Together, p: int
+    ) -> tuple[BrokerAnswer, BrokerModel]:
+        """Return the answer of one partition, and its model afterwards."""
+        happened = happens(requests, event, p)
+        unanswered = (event.events[p] is not None and not happened) or (event.error and not requests.in_flight)
+        answer = answer_of(held, NOTHING_IN_FLIGHT if unanswered else "ok", None)
+        for one in happened:
+            answer, held = decide(held, one)
+        return answer, held
+
+    def requested(
+        self, requests: AlterRequests, event: Together, submitted: Mapping[int, Proposed]
+    ) -> tuple[AlterRequests, tuple[Request, ...]]:
+        """Return the requests after an event, and those that it sends."""
+        return requests.after(event, submitted)
 
 
 def compared_with(kafka: StandIn, model: Config, comparisons: int) -> ConformReport:

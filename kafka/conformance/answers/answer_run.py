@@ -36,10 +36,10 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
 
 
 def _ask(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
-    """Ask the questions of a comparison, except those that compare Kafka with itself; return the version."""
+    """Ask the questions of a comparison whose answers go to files; return the version."""
     with SIDES[side_of(request)].open(source, pairs) as oracle:
         for block in plan(request.comparisons, request.level, team.config.elr_enabled):
-            if not block.part.itself:
+            if block.part.in_files:
                 ask_block(team.config, request.seed, block, [oracle])
             if request.level == "broker" and len(pairs) >= request.comparisons:
                 break

@@ -18,6 +18,8 @@ from elrcheck.kafka.broker_steps import (
     LookForLag,
     Metadata,
     Proposed,
+    Together,
+    TogetherAnswer,
 )
 from elrcheck.kafka.conformance.broker.broker_model import (
     BrokerModel,
@@ -39,6 +41,9 @@ from elrcheck.model.config import Config
 
 REFUSED = "refused"
 BrokerWalk: TypeAlias = tuple[BrokerEvent, ...]
+Compared: TypeAlias = tuple[BrokerAnswer, tuple[str, ...], KnownClass | None, BrokerModel | None]
+"""The model's answer to an event, the fields that differ, the class that explains it, and the model as Kafka left it;
+None for the last two if nothing does."""
 Predicted: TypeAlias = tuple[BrokerModel, str, Proposed | None]
 """The model as Kafka left it, the outcome, and the request that Kafka sent."""
 Explains: TypeAlias = Callable[[BrokerModel, BrokerEvent, BrokerAnswer, BrokerAnswer, BrokerModel], Predicted | None]
@@ -48,18 +53,23 @@ another difference."""
 
 @dataclass(frozen=True)
 class BrokerDisagreement:
-    """The answers to the last of `events` differ. differs: in which fields; known: the class that explains it."""
+    """The answers to the last of `events` differ. differs: in which fields; known: the class that explains it.
 
-    events: BrokerWalk
+    partition: the one of several that differs; all have the same requests.
+    """
+
+    events: BrokerWalk | tuple[Together, ...]
     before: BrokerAnswer
-    kafka: BrokerAnswer
-    model: BrokerAnswer
+    kafka: BrokerAnswer | TogetherAnswer
+    model: BrokerAnswer | TogetherAnswer
     differs: tuple[str, ...]
     known_class: KnownClass | None
+    partition: int = 0
 
     @property
     def signature(self) -> str:
-        return f"{type(self.events[-1]).__name__}: {', '.join(self.differs)}"
+        last = self.events[-1]
+        return f"{kind_of(last)}: {', '.join(self.differs)}"
 
     @property
     def rank(self) -> tuple[int, ...]:
@@ -84,16 +94,13 @@ class BrokerPart(KafkaPart[BrokerWalk, Sequence[BrokerAnswer]]):
         held = begin(config, first)
         before = answer[0]
         for number, (event, kafka) in enumerate(zip(question[1:], answer[1:], strict=True), 2):
-            model, after = decide(held, event)
-            differs = differing(kafka, model)
-            if not differs:
-                yield Agreement.SAME
-            else:
-                known_class, explained = _explained(held, event, kafka, model, after)
+            model, differs, known_class, after = compared(held, event, kafka)
+            if differs:
                 yield BrokerDisagreement(question[:number], before, kafka, model, differs, known_class)
-                if explained is None:
-                    return
-                after = explained
+            else:
+                yield Agreement.SAME
+            if after is None:
+                return
             held, before = after, kafka
 
     def smaller(self, disagreement: BrokerDisagreement) -> Iterator[BrokerWalk]:
@@ -112,6 +119,21 @@ def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:
     if model.outcome == REFUSED and kafka.outcome.isupper():
         names = [name for name in names if name != "outcome"]
     return tuple(names)
+
+
+def kind_of(event: BrokerEvent | Together) -> str:
+    """Return the name of an event; for several partitions that of their events."""
+    if not isinstance(event, Together):
+        return type(event).__name__
+    kinds = {type(one).__name__ for one in event.events if one is not None}
+    return f"together {' and '.join(sorted(kinds)) or 'nothing'}"
+
+
+def compared(held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer) -> Compared:
+    """Compare one answer of Kafka with the model's."""
+    model, after = decide(held, event)
+    differs = differing(kafka, model)
+    return (model, differs, *_explained(held, event, kafka, model, after)) if differs else (model, (), None, after)
 
 
 def _explained(
@@ -139,7 +161,7 @@ def _watermark_waits(
         return None
     if not isinstance(event, FollowerFetch):
         return after.held_back(held), model.outcome, model.sent
-    return None if _fetches_again(held, event) else _read_in_kafkas_order(held, event, after)
+    return None if _fetches_again(held, event) else read_in_kafkas_order(held, event, after)
 
 
 def _watermark_before(
@@ -189,7 +211,7 @@ def _watermark_left_behind(
 ) -> Predicted | None:
     if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
         return None
-    return _read_in_kafkas_order(held, event, after) if _fetches_again(held, event) else None
+    return read_in_kafkas_order(held, event, after) if _fetches_again(held, event) else None
 
 
 def _fetches_again(held: BrokerModel, event: FollowerFetch) -> bool:
@@ -197,7 +219,7 @@ def _fetches_again(held: BrokerModel, event: FollowerFetch) -> bool:
     return held.broker.peers[event.follower].log_end_offset == event.offset
 
 
-def _read_in_kafkas_order(held: BrokerModel, event: FollowerFetch, after: BrokerModel) -> Predicted:
+def read_in_kafkas_order(held: BrokerModel, event: FollowerFetch, after: BrokerModel) -> Predicted:
     """Answer, propose the follower, and then advance the watermark if the fetch has a new offset."""
     before = held.broker
     noted = after.put(replace(after.broker, high_watermark=before.high_watermark, alter=before.alter))

@@ -14,6 +14,7 @@ from functools import lru_cache
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent, BrokerState
 from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, BrokerModel, applied, begin, decide
+from elrcheck.kafka.conformance.broker.broker_part import read_in_kafkas_order
 from elrcheck.kafka.conformance.broker.lag import Times
 from elrcheck.model.broker.epoch_cache import last_epoch
 from elrcheck.model.config import Config
@@ -83,7 +84,7 @@ def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
     return possible(config, short_walk(_order_of_short_walks(seed)[turn]))
 
 
-def _may_follow(held: BrokerModel, record: events.Metadata) -> bool:
+def may_follow(held: BrokerModel, record: events.Metadata) -> bool:
     """Return whether a metadata log can have the record: one for each partition epoch, and no older leader epoch."""
     view = held.broker.view
     if record.partition_epoch == view.partition_epoch:
@@ -109,7 +110,7 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
     for event in walk[1:]:
         if isinstance(event, events.Granted | events.Refused) and not held.waiting:
             continue
-        if isinstance(event, events.Metadata) and not _may_follow(held, event):
+        if isinstance(event, events.Metadata) and not may_follow(held, event):
             continue
         if isinstance(event, events.Granted) and not _may_answer(held, event):
             continue
@@ -121,11 +122,15 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
 def followed(held: BrokerModel, event: BrokerEvent) -> BrokerModel:
     """Return the model after an event.
 
-    As in Kafka, the leader applies a record again that it already knows, and the watermark waits for who may join.
+    As in Kafka, the leader applies a record again that it already knows, a fetch proposes its follower before the
+    watermark advances, and the watermark waits for who may join.
     """
     if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
         return applied(held, event).held_back(held)
-    return decide(held, event)[1].held_back(held)
+    answer, after = decide(held, event)
+    if isinstance(event, events.FollowerFetch) and answer.outcome.startswith("read:"):
+        after = read_in_kafkas_order(held, event, after)[0]
+    return after.held_back(held)
 
 
 def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
@@ -151,21 +156,26 @@ def _timed_event(rng: random.Random, held: BrokerModel, last: BrokerEvent) -> Br
     kind = rng.random()
     log = held.broker.log
     if held.waiting and kind < 0.3:
-        return events.Refused("INELIGIBLE_REPLICA") if kind < 0.2 else _answer(rng, held)
+        return events.Refused("INELIGIBLE_REPLICA") if kind < 0.2 else answer(rng, held)
     if isinstance(last, events.Wait) and log and kind < 0.6:
         return events.LookForLag()
     if kind < 0.3:
         return events.Wait(rng.choice(PAUSES))
     if kind < 0.7:
-        f = rng.choice(OTHERS)
-        at_last_fetch = max(held.clock.followers.get(f, Times()).end, 0)
-        offset = rng.choice((len(log), at_last_fetch, at_last_fetch, at_last_fetch, rng.randint(0, len(log))))
-        registered = next(epoch for b, epoch, _ in held.brokers if b == f)
-        epoch = held.broker.view.leader_epoch
-        return events.FollowerFetch(f, registered, offset, epoch, last_epoch(log[:offset]) if offset else -1)
+        return plain_fetch(rng, held, rng.choice(OTHERS))
     if kind < 0.92 and len(log) < LONGEST_LOG:
         return events.Append(1)
     return _event(rng, held)
+
+
+def plain_fetch(rng: random.Random, held: BrokerModel, f: int) -> events.FollowerFetch:
+    """Return a fetch in the leader's epoch, often from the log end at the last fetch."""
+    log = held.broker.log
+    at_last_fetch = max(held.clock.followers.get(f, Times()).end, 0)
+    offset = rng.choice((len(log), at_last_fetch, at_last_fetch, at_last_fetch, rng.randint(0, len(log))))
+    registered = next(epoch for b, epoch, _ in held.brokers if b == f)
+    epoch = held.broker.view.leader_epoch
+    return events.FollowerFetch(f, registered, offset, epoch, last_epoch(log[:offset]) if offset else -1)
 
 
 def _isr(rng: random.Random) -> tuple[int, ...]:
@@ -175,7 +185,7 @@ def _isr(rng: random.Random) -> tuple[int, ...]:
 def _event(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     broker = held.broker
     if held.waiting and rng.random() < 0.3:
-        return _answer(rng, held)
+        return answer(rng, held)
     kind = rng.random()
     if kind < 0.2 and len(broker.log) < LONGEST_LOG:
         return events.Append(rng.choice((-1, -1, 1, 0)))
@@ -184,11 +194,12 @@ def _event(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     if kind < (0.75 if broker.log else 0.66):
         return events.LookForLag()
     if kind < 0.8:
-        return _registrations(rng)
-    return _metadata(rng, held)
+        return registrations(rng)
+    return metadata(rng, held)
 
 
-def _answer(rng: random.Random, held: BrokerModel) -> BrokerEvent:
+def answer(rng: random.Random, held: BrokerModel) -> BrokerEvent:
+    """Return an answer of the controller to the request in flight."""
     view, alter = held.broker.view, held.broker.alter
     if rng.random() < 0.4:
         return events.Refused(rng.choice(ERRORS))
@@ -216,14 +227,16 @@ def _fetch(rng: random.Random, held: BrokerModel) -> BrokerEvent:
     return events.FollowerFetch(f, incarnation, offset, max(epoch, 0), last)
 
 
-def _registrations(rng: random.Random) -> BrokerEvent:
+def registrations(rng: random.Random) -> events.Registered:
+    """Return what the metadata cache may say of the followers."""
     states: tuple[BrokerState, ...] = ("active", "active", "fenced", "shutting down")
     return events.Registered(
         ((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states)))
     )
 
 
-def _metadata(rng: random.Random, held: BrokerModel) -> BrokerEvent:
+def metadata(rng: random.Random, held: BrokerModel) -> events.Metadata:
+    """Return a record of the partition, mostly a newer one."""
     view = held.broker.view
     replicas = rng.choice((ALL, ALL, ALL, (0, 1), (1, 2)))
     leads = view.leader == ME

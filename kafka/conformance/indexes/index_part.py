@@ -83,7 +83,7 @@ class IndexPart(KafkaPart[Walk, IndexAnswers]):
     name = "indexes"
     kafka = "an index of the controller"
     other = "its partitions"
-    itself = True
+    in_files = False
 
     def ask(self, oracle: ControllerOracle, questions: Sequence[Walk]) -> Sequence[IndexAnswers]:
         return oracle.index_walks(questions)

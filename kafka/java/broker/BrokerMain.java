@@ -31,6 +31,7 @@ public final class BrokerMain {
         .addMixIn(Images.Registration.class, AsArray.class)
         .addMixIn(Replica.Peer.class, AsArray.class)
         .addMixIn(Replica.Member.class, AsArray.class)
+        .addMixIn(Several.Sent.class, AsArray.class)
         .build();
 
     /** A record that is written as the list of its values. */
@@ -65,6 +66,7 @@ public final class BrokerMain {
             if (text.length() > 1 << 16) send(text, out);
         }
         send(text, out);
+        System.exit(0); // ReplicaManager has threads that do not end with this one
     }
 
     private static String version() throws IOException {

@@ -31,8 +31,8 @@ final class Fetcher {
     private static final long BROKER_EPOCH = 100;
     private static final Class<?> THREAD = Reflected.any("kafka.server.ReplicaFetcherThread");
     private static final Class<?> END_POINT = parameter(THREAD, "LeaderEndPoint");
-    private static final Class<?> MANAGER = parameter(THREAD, "ReplicaManager");
-    private static final Class<?> ONLINE = Reflected.any(
+    static final Class<?> MANAGER = parameter(THREAD, "ReplicaManager");
+    static final Class<?> ONLINE = Reflected.any(
         "org.apache.kafka.server.HostedPartition$Online", "kafka.server.HostedPartition$Online");
 
     private final Replica leader;
@@ -51,10 +51,7 @@ final class Fetcher {
         File logs = new File(folder, "follower");
         leader = new Replica(new File(folder, "leader"));
         follower = new Replica(logs);
-        config = Reflected.callConstructor(parameter(THREAD, "KafkaConfig"), Map.of(
-            "process.roles", "broker", "node.id", FOLLOWER + "", "controller.quorum.voters", "9@localhost:9",
-            "controller.listener.names", "CONTROLLER", "listeners", "PLAINTEXT://localhost:9092",
-            "log.dirs", logs.getPath()));
+        config = config(FOLLOWER, logs);
         logManager = logManager(new File(logs, "min-isr-1"));
         Class<?> moves = field(MANAGER, "replicaAlterLogDirsManager").getType();
         set(replicaManager, "allPartitions", partitions);
@@ -136,7 +133,14 @@ final class Fetcher {
         return (Long) Reflected.call(follower.log(), "logEndOffset");
     }
 
-    private static Object logManager(File directory) {
+    static Object config(int id, File logs) {
+        return Reflected.callConstructor(parameter(THREAD, "KafkaConfig"), Map.of(
+            "process.roles", "broker", "node.id", id + "", "controller.quorum.voters", "9@localhost:9",
+            "controller.listener.names", "CONTROLLER", "listeners", "PLAINTEXT://localhost:9092",
+            "log.dirs", logs.getPath()));
+    }
+
+    static Object logManager(File directory) {
         Class<?> type = parameter(Reflected.any("kafka.cluster.Partition"), "LogManager");
         boolean inScala = type.getName().startsWith("kafka.log");
         List<File> live = List.of(directory);
@@ -154,7 +158,7 @@ final class Fetcher {
             .findFirst().orElseThrow().getReturnType();
     }
 
-    private static Class<?> parameter(Class<?> owner, String name) {
+    static Class<?> parameter(Class<?> owner, String name) {
         return Arrays.stream(owner.getDeclaredConstructors()[0].getParameterTypes())
             .filter(type -> type.getSimpleName().equals(name)).findFirst().orElseThrow();
     }
@@ -179,7 +183,7 @@ final class Fetcher {
         }
     }
 
-    private static Object value(Object of, String name) {
+    static Object value(Object of, String name) {
         try {
             return field(of.getClass(), name).get(of);
         } catch (IllegalAccessException unusable) {
@@ -187,7 +191,7 @@ final class Fetcher {
         }
     }
 
-    private static void set(Object of, String name, Object value) {
+    static void set(Object of, String name, Object value) {
         try {
             field(of.getClass(), name).set(of, value);
         } catch (IllegalAccessException unusable) {

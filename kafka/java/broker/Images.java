@@ -16,14 +16,15 @@ final class Images {
 
     static MetadataImage of(List<Registration> brokers) {
         MetadataDelta delta = new MetadataDelta.Builder().setImage(MetadataImage.EMPTY).build();
-        for (Registration broker : brokers) {
-            RegisterBrokerRecord record = new RegisterBrokerRecord()
-                .setBrokerId(broker.id()).setBrokerEpoch(broker.epoch())
-                .setFenced(broker.state().equals("fenced"))
-                .setInControlledShutdown(broker.state().equals("shutting down"))
-                .setIncarnationId(new Uuid(5L, broker.epoch()));
-            delta.replay(record);
-        }
+        for (Registration broker : brokers) delta.replay(record(broker));
         return delta.apply(MetadataProvenance.EMPTY);
+    }
+
+    static RegisterBrokerRecord record(Registration broker) {
+        return new RegisterBrokerRecord()
+            .setBrokerId(broker.id()).setBrokerEpoch(broker.epoch())
+            .setFenced(broker.state().equals("fenced"))
+            .setInControlledShutdown(broker.state().equals("shutting down"))
+            .setIncarnationId(new Uuid(5L, broker.epoch()));
     }
 }

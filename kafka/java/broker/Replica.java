@@ -3,6 +3,7 @@ package org.elrcheck.broker;
 import java.io.File;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -49,16 +51,26 @@ final class Replica {
     /** An AlterPartition that was sent. */
     record Proposed(int leaderEpoch, int partitionEpoch, List<Member> members) { }
 
-    private static final TopicPartition NAME = new TopicPartition("t", 0);
-    private static final Uuid TOPIC = new Uuid(1L, 2L);
+    /** What the partitions of a process share. */
+    interface Shared {
+        Time time();
+
+        Object metadataCache();
+
+        /** Takes a proposal to the AlterPartitionManager, with its own arguments. */
+        Object submit(Object... arguments);
+    }
+
+    static final String TOPIC_NAME = "t";
+    static final Uuid TOPIC = new Uuid(1L, 2L);
     private static final Class<?> PURGATORY = Reflected.any(
         "org.apache.kafka.server.purgatory.DelayedOperationPurgatory", "kafka.server.DelayedOperationPurgatory");
     private static final Class<?> LOG = Reflected.any(
         "kafka.log.UnifiedLog", "org.apache.kafka.storage.internals.log.UnifiedLog");
     private static final boolean LOG_IN_SCALA = LOG.getName().startsWith("kafka.log");
-    private static final Class<?> CACHE = Reflected.any(
+    static final Class<?> CACHE = Reflected.any(
         "org.apache.kafka.metadata.KRaftMetadataCache", "kafka.server.metadata.KRaftMetadataCache");
-    private static final Class<?> ALTER = Reflected.any(
+    static final Class<?> ALTER = Reflected.any(
         "org.apache.kafka.server.partition.AlterPartitionManager", "kafka.server.AlterPartitionManager");
     private static final Class<?> LISTENER = Reflected.any(
         "org.apache.kafka.server.partition.AlterPartitionListener", "kafka.cluster.AlterPartitionListener");
@@ -74,12 +86,14 @@ final class Replica {
         "org.apache.kafka.common.record.internal.SimpleRecord", "org.apache.kafka.common.record.SimpleRecord");
     private static final Class<?> REQUEST_LOCAL = Reflected.any(
         "org.apache.kafka.server.common.RequestLocal", "kafka.server.RequestLocal");
-    private static final Class<?> STATS = Reflected.any(
+    static final Class<?> STATS = Reflected.any(
         "org.apache.kafka.storage.log.metrics.BrokerTopicStats", "kafka.server.BrokerTopicStats");
     private static final Class<?> PARTITION = Reflected.any("kafka.cluster.Partition");
     private static final boolean BY_REGISTRATION = takesRegistration();
 
     private final File folder;
+    private final TopicPartition name;
+    private final Shared shared;
     private final Map<Integer, Object> logs = new HashMap<>();
     private final Map<List<Images.Registration>, Object> images = new HashMap<>();
     private final Object delayed;
@@ -94,24 +108,39 @@ final class Replica {
     private CompletableFuture<Object> inFlight;
 
     Replica(File folder) {
+        this(folder, 0, null);
+    }
+
+    /** shared: null for the only partition of a process. */
+    Replica(File folder, int number, Shared shared) {
         this.folder = folder;
-        this.time = (Time) Reflected.proxy(Time.class, (self, method, arguments) -> switch (method.getName()) {
-            case "milliseconds", "hiResClockMs" -> now;
-            case "nanoseconds" -> now * 1_000_000L;
-            default -> null;
-        });
+        this.name = new TopicPartition(TOPIC_NAME, number);
+        this.shared = shared;
+        this.time = shared == null ? timeOf(() -> now) : shared.time();
         Class<?> operations = Reflected.any("kafka.cluster.DelayedOperations");
-        List<Object> parts = new ArrayList<>(List.of(NAME));
+        List<Object> parts = new ArrayList<>(List.of(name));
         for (Class<?> type : operations.getDeclaredConstructors()[0].getParameterTypes())
             if (type == PURGATORY) parts.add(purgatory());
         this.delayed = Reflected.build(operations, null, parts.toArray());
     }
 
+    /** A clock that does not go by itself. */
+    static Time timeOf(LongSupplier now) {
+        return (Time) Reflected.proxy(Time.class, (self, method, arguments) -> switch (method.getName()) {
+            case "milliseconds", "hiResClockMs" -> now.getAsLong();
+            case "nanoseconds" -> now.getAsLong() * 1_000_000L;
+            default -> null;
+        });
+    }
+
+    static Object emptyCache(int id) {
+        KRaftVersion[] raft = KRaftVersion.values();
+        return Reflected.build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
+    }
+
     private static boolean takesRegistration() {
-        for (var method : PARTITION.getMethods())
-            if (method.getName().equals("makeLeader"))
-                return method.getParameterTypes()[0] == PartitionRegistration.class;
-        return false;
+        return Arrays.stream(PARTITION.getMethods()).anyMatch(method ->
+            method.getName().equals("makeLeader") && method.getParameterTypes()[0] == PartitionRegistration.class);
     }
 
     private static Object purgatory() {
@@ -128,14 +157,13 @@ final class Replica {
         inFlight = null;
         log = logs.computeIfAbsent(minIsr, this::newLog);
         Reflected.call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
-        KRaftVersion[] raft = KRaftVersion.values();
-        cache = Reflected.build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
+        cache = shared == null ? emptyCache(id) : shared.metadataCache();
         Object alter = Reflected.proxy(ALTER, (self, method, arguments) ->
-            method.getName().equals("submit") ? submit(arguments[1]) : null);
+            method.getName().equals("submit") ? submit(arguments) : null);
         Object listener = Reflected.proxy(LISTENER, (self, method, arguments) -> null);
         scala.Function0<Object> epochs = () -> this.epoch;
         List<Object> parts = new ArrayList<>(List.of(
-            NAME, lag, id, epochs, time, listener, delayed, cache, alter, scala.Option.apply(TOPIC)));
+            name, lag, id, epochs, time, listener, delayed, cache, alter, scala.Option.apply(TOPIC)));
         for (Class<?> type : PARTITION.getDeclaredConstructors()[0].getParameterTypes())
             if (type == MetadataVersion.class) parts.add(MetadataVersion.latestProduction());
         partition = Reflected.build(PARTITION, null, parts.toArray());
@@ -143,7 +171,7 @@ final class Replica {
     }
 
     private Object newLog(int minIsr) {
-        File place = new File(folder, "min-isr-" + minIsr + "/t-0");
+        File place = new File(folder, "min-isr-" + minIsr + "/" + name);
         if (!place.mkdirs()) throw new IllegalStateException("cannot make " + place);
         LogConfig config = new LogConfig(Map.of("min.insync.replicas", Integer.toString(minIsr)));
         Scheduler scheduler = (Scheduler) Reflected.proxy(Scheduler.class, (self, method, arguments) -> null);
@@ -161,26 +189,31 @@ final class Replica {
     }
 
     /** DefaultAlterPartitionManager has at most one request for a partition. */
-    private CompletableFuture<Object> submit(Object proposed) {
-        CompletableFuture<Object> future = new CompletableFuture<>();
-        if (inFlight != null) {
-            future.completeExceptionally(new OperationNotAttemptedException("a request is in flight"));
-            return future;
+    private Object submit(Object[] arguments) {
+        if (shared != null) {
+            CompletableFuture<?> taken = (CompletableFuture<?>) shared.submit(arguments);
+            if (!taken.isDone()) request = proposed(arguments[1]);
+            return taken;
         }
-        inFlight = future;
+        if (inFlight != null)
+            return CompletableFuture.failedFuture(new OperationNotAttemptedException("a request is in flight"));
+        inFlight = new CompletableFuture<>();
+        request = proposed(arguments[1]);
+        return inFlight;
+    }
+
+    private static Proposed proposed(Object leaderAndIsr) {
         List<Member> members = new ArrayList<>();
-        for (Object state : Reflected.collection(Reflected.call(proposed, "isrWithBrokerEpoch")))
+        for (Object state : Reflected.collection(Reflected.call(leaderAndIsr, "isrWithBrokerEpoch")))
             members.add(new Member(
                 (Integer) Reflected.call(state, "brokerId"), (Long) Reflected.call(state, "brokerEpoch")));
         members.sort(Comparator.comparingInt(Member::id));
-        request = new Proposed((Integer) Reflected.call(proposed, "leaderEpoch"),
-            (Integer) Reflected.call(proposed, "partitionEpoch"), members);
-        return future;
+        return new Proposed((Integer) Reflected.call(leaderAndIsr, "leaderEpoch"),
+            (Integer) Reflected.call(leaderAndIsr, "partitionEpoch"), members);
     }
 
     void cluster(List<Images.Registration> brokers) {
-        Object image = images.computeIfAbsent(brokers, Images::of);
-        Reflected.call(cache, "setImage", image);
+        Reflected.call(cache, "setImage", images.computeIfAbsent(brokers, Images::of));
     }
 
     void later(long milliseconds) {
@@ -188,16 +221,15 @@ final class Replica {
     }
 
     void metadata(int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> isr) {
-        String name = leader == id ? "makeLeader" : "makeFollower";
+        String change = leader == id ? "makeLeader" : "makeFollower";
         Object none = scala.Option.empty();
         if (BY_REGISTRATION) {
-            Uuid[] directories = new Uuid[replicas.size()];
-            java.util.Arrays.fill(directories, new Uuid(3L, 4L));
+            Uuid[] directories = replicas.stream().map(replica -> new Uuid(3L, 4L)).toArray(Uuid[]::new);
             PartitionRegistration registration = new PartitionRegistration.Builder()
                 .setReplicas(ints(replicas)).setIsr(ints(isr)).setDirectories(directories).setLeader(leader)
                 .setLeaderRecoveryState(LeaderRecoveryState.RECOVERED)
                 .setLeaderEpoch(leaderEpoch).setPartitionEpoch(partitionEpoch).build();
-            Reflected.call(partition, name, registration, false, null, none, none);
+            Reflected.call(partition, change, registration, false, null, none, none);
             return;
         }
         Object state = Reflected.callConstructor(Reflected.any(
@@ -207,7 +239,7 @@ final class Replica {
             {"setLeader", leader}, {"setLeaderEpoch", leaderEpoch}, {"setPartitionEpoch", partitionEpoch},
             {"setReplicas", replicas}, {"setIsr", isr}, {"setControllerEpoch", 0}, {"setIsNew", false}})
             Reflected.call(state, (String) part[0], part[1]);
-        Reflected.call(partition, name, state, null, none, none);
+        Reflected.call(partition, change, state, null, none, none);
     }
 
     private static int[] ints(List<Integer> numbers) {
@@ -235,27 +267,32 @@ final class Replica {
 
     /** A LogReadInfo: what the answer to the fetch is made of. */
     Object read(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
-        Object isolation = Reflected.callStatic(ISOLATION, "valueOf", "LOG_END");
-        Object params = fetchParams(follower, brokerEpoch, isolation);
-        FetchRequest.PartitionData data = new FetchRequest.PartitionData(
-            TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch),
-            lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
-        return Reflected.call(partition, "fetchRecords", params, data, now, 1 << 20, true, true);
+        return Reflected.call(partition, "fetchRecords", fetchParams(follower, brokerEpoch),
+            fetchData(offset, leaderEpoch, lastEpoch), now, 1 << 20, true, true);
     }
 
-    /** Says what was read: the high watermark, how many records, or where the logs part. */
     String fetch(int follower, long brokerEpoch, long offset, int leaderEpoch, int lastEpoch) {
-        Object read = read(follower, brokerEpoch, offset, leaderEpoch, lastEpoch);
+        return text(read(follower, brokerEpoch, offset, leaderEpoch, lastEpoch), "fetchedData");
+    }
+
+    /** What was read: the high watermark, how many records, or where the logs part. data: the field with records. */
+    static String text(Object read, String data) {
         Object diverging = Reflected.option(Reflected.get(read, "divergingEpoch"));
         if (diverging != null)
             return "diverging:" + Reflected.call(diverging, "epoch") + ":" + Reflected.call(diverging, "endOffset");
         int records = 0;
-        Object fetched = Reflected.get(Reflected.get(read, "fetchedData"), "records");
+        Object fetched = Reflected.get(Reflected.get(read, data), "records");
         for (Object record : (Iterable<?>) Reflected.call(fetched, "records")) if (record != null) records++;
         return "read:" + Reflected.get(read, "highWatermark") + ":" + records;
     }
 
-    private static Object fetchParams(int follower, long brokerEpoch, Object isolation) {
+    static FetchRequest.PartitionData fetchData(long offset, int leaderEpoch, int lastEpoch) {
+        return new FetchRequest.PartitionData(TOPIC, offset, 0L, 1 << 20, Optional.of(leaderEpoch),
+            lastEpoch < 0 ? Optional.empty() : Optional.of(lastEpoch));
+    }
+
+    static Object fetchParams(int follower, long brokerEpoch) {
+        Object isolation = Reflected.callStatic(ISOLATION, "valueOf", "LOG_END");
         for (var constructor : FETCH_PARAMS.getConstructors()) {
             Class<?>[] types = constructor.getParameterTypes();
             if (types[types.length - 1] == boolean.class) continue;
