@@ -31,6 +31,8 @@ MODEL = ProtocolModel(
         "directories": {"topics": 2, "partitions": 1, "crashes": 0, "fences": 2, "directory_failures": 1},
         "shutdowns": {"shutdowns": 1, "unregistrations": 1, "elections": 1, "min_isr_changes": 0, "deletions": 0},
         "cuts": {"cuts": 1, "shutdowns": 1, "unregistrations": 1, "min_isr_changes": 0, "deletions": 0},
+        "uncommitted": {"loses_uncommitted": True, "snapshots": 1},
+        "answers": {"loses_uncommitted": True, "clean_stops": 1, "shutdowns": 1, "min_isr_changes": 0, "deletions": 0},
         "features": {"fences": 2, "feature_changes": 1, "snapshots": 1, "crashes": 0, "deletions": 0},
     },
 )

@@ -272,3 +272,26 @@ class IndexAnswer:
     running: tuple[IndexEntry, ...]
     loaded: tuple[IndexEntry, ...]
     failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverWalk:
+    """Steps of a live controller around a failover. The next one has the records of the first `surviving` withheld.
+
+    before: the first controller has committed those before it lost its leadership; otherwise the other one does.
+    """
+
+    setup: Setup
+    committed: tuple[Step, ...]
+    withheld: tuple[Step, ...]
+    surviving: int
+    before: bool
+    after: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverAnswers:
+    """The answers to the steps before the failover; then the state after it and the later answers, with the indexes."""
+
+    earlier: tuple[StepAnswer, ...]
+    later: tuple[tuple[StepAnswer, IndexAnswer], ...]

@@ -9,8 +9,9 @@ ValueError.
 
 The managers of a controller are created once and reset to an earlier state for every setup ("kept"), which is fast. To
 check that, each setup can have managers of its own ("fresh"), or a whole QuorumController ("live") with its event
-queue, its timer for stale brokers and its handling of faults, over a log that commits at once. "live" needs 4.0 or
-newer; its timer fences a broker whose session ended before that broker can register again.
+queue, its timer for stale brokers and its handling of faults, over a log that commits at once, or withholds that
+before a failover. "live" needs 4.0 or newer; its timer fences a broker whose session ended before that broker can
+register again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Together, TogetherAnswer
-from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import FailoverAnswers, FailoverWalk, IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
@@ -80,6 +81,26 @@ class ControllerOracle(LineOracle):
             ]
             for lines in self._walked(both)
         ]
+
+    def failover_walks(self, walks: Sequence[FailoverWalk]) -> list[FailoverAnswers]:
+        """Ask live controllers for walks with a failover, with their indexes after it and after each later step."""
+        questions: list[tuple[Setup, list[wire.ControllerLine]]] = []
+        for walk in walks:
+            later = [question for step in walk.after for question in (step, wire.AskIndexes())]
+            failover = (wire.Withhold(), *walk.withheld, wire.FailOver(walk.surviving, walk.before), wire.AskIndexes())
+            questions.append((walk.setup, [*walk.committed, *failover, *later]))
+        answers = []
+        for walk, lines in zip(walks, self._walked(questions), strict=True):
+            at = len(walk.committed) + 1 + len(walk.withheld)
+            earlier = [*lines[: len(walk.committed)], *lines[len(walk.committed) + 1 : at]]
+            later_answers = zip(lines[at::2], lines[at + 1 :: 2], strict=True)
+            answers.append(
+                FailoverAnswers(
+                    tuple(wire.STEP_ANSWERS.read(line) for line in earlier),
+                    tuple((wire.STEP_ANSWERS.read(a), wire.INDEX_ANSWERS.read(b)) for a, b in later_answers),
+                )
+            )
+        return answers
 
     def _walked(self, walks: Sequence[tuple[Setup, Sequence[wire.ControllerLine]]]) -> list[list[bytes]]:
         """Load each setup and ask the questions after it; raise ValueError for a setup that Kafka refuses."""

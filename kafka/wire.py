@@ -41,9 +41,23 @@ class AskIndexes(Tagged, frozen=True, tag="Indexes"):
     """What the indexes of the controller hold now."""
 
 
+class Withhold(Tagged, frozen=True):
+    """From now on a live controller's records are not committed."""
+
+
+class FailOver(Tagged, frozen=True):
+    """Another controller is active for a while, which has the records of the first steps since commits were withheld.
+
+    surviving: how many steps. before: the first controller has committed them; otherwise the other one does.
+    """
+
+    surviving: int
+    before: bool
+
+
 ModelLine: TypeAlias = AskBuilder | Load | Step
 """A question that the model answers too."""
-ControllerLine: TypeAlias = ModelLine | AskIndexes
+ControllerLine: TypeAlias = ModelLine | AskIndexes | Withhold | FailOver
 write = msgspec.json.Encoder().encode
 """Write a question as one line."""
 

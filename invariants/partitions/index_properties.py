@@ -1,4 +1,4 @@
-"""Properties of the controller with several partitions, M-1 to M-5: its indexes, and the result of an event.
+"""Properties of the controller with several partitions, M-1 to M-8: its indexes, the result of an event, and answers.
 
 W-1 to W-4 are witnesses.
 """
@@ -59,14 +59,18 @@ def FencedLeadsNothing(c: ControllerConfig, s: ControllerState) -> bool:
 
 @always("M-4")
 def LeaderLostWithItsBroker(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
-    """A partition loses its leader only when that broker stops or restarts, or its log directory fails."""
+    """A partition loses its leader only when that broker stops or restarts, or its log directory fails.
+
+    A failover may lose the election of a leader that no broker has seen.
+    """
     return conj(
         keeps_leader=all(
             implies(
                 s.topics[u].exists
                 and t.topics[u].exists
                 and s.topics[u].parts[p].partition.leader is not None
-                and t.topics[u].parts[p].partition.leader is None,
+                and t.topics[u].parts[p].partition.leader is None
+                and not (c.loses_uncommitted and t.topics == s.stable.topics),
                 any(
                     s.topics[u].parts[p].partition.leader == b
                     and (
@@ -96,6 +100,51 @@ def DeletedStaysDeleted(c: ControllerConfig, s: ControllerState) -> bool:
             for t in range(c.topics)
             for p in range(c.partitions)
         )
+    )
+
+
+# ---------------------------------------------------------------------------- answers and failovers
+
+
+@always("M-6")
+def OneProcessPerEpoch(c: ControllerConfig, s: ControllerState) -> bool:
+    """No two processes of a broker are told the same broker epoch, although a lost registration frees its offset."""
+    return conj(
+        later=all(
+            implies(s.processes[b].epoch > 0, s.processes[b].epoch > s.processes[b].earlier_epoch) for b in c.brokers
+        )
+    )
+
+
+@always("M-7")
+def AnswersStayTrue(c: ControllerConfig, s: ControllerState) -> bool:
+    """No failover takes back the broker epoch that a process was told."""
+    return conj(
+        committed=all(s.stable.registration[b].epoch >= s.processes[b].epoch for b in c.brokers),
+        written=all(s.registration[b].epoch >= s.processes[b].epoch for b in c.brokers),
+    )
+
+
+@always("M-8")
+def StoppedLeadsNothing(c: ControllerConfig, s: ControllerState) -> bool:
+    """A broker that was told to stop is fenced and leads nothing, in the image of every controller."""
+    return conj(
+        fenced=all(
+            implies(s.processes[b].may_stop, s.registration[b].fenced and s.stable.registration[b].fenced)
+            for b in c.brokers
+        ),
+        leads_nothing=all(
+            implies(
+                s.processes[b].may_stop,
+                not leads_any(c, s, b)
+                and all(
+                    s.stable.topics[t].parts[p].partition.leader != b
+                    for t in range(c.topics)
+                    for p in range(c.partitions)
+                ),
+            )
+            for b in c.brokers
+        ),
     )
 
 

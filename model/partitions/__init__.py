@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from elrcheck.model.partitions import broker_batches, controller_start, cut_batches, topic_events
+from elrcheck.model.partitions import broker_batches, controller_start, cut_batches, topic_events, uncommitted
 
-MODULES = (controller_start, broker_batches, topic_events, cut_batches)
+MODULES = (controller_start, broker_batches, topic_events, cut_batches, uncommitted)

@@ -152,6 +152,12 @@ def may_restart(c: ControllerConfig, s: ControllerState, b: Replica) -> bool:
 
 
 @op
+def knows_epoch(c: ControllerConfig, s: ControllerState, b: Replica) -> bool:
+    """The process of b was told its broker epoch, and this is still the registered one (checkBrokerEpoch)."""
+    return not c.loses_uncommitted or (b in s.registered and s.processes[b].epoch == s.registration[b].epoch)
+
+
+@op
 def may_unfence(s: ControllerState, b: Replica) -> bool:
     r = s.registration[b]
     return r.registered and r.fenced and not r.in_controlled_shutdown
@@ -183,12 +189,14 @@ def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerSt
     """A heartbeat of b after it has caught up (handleBrokerUnfenced): every leaderless partition may elect a leader."""
     require(runs(s), "the controller has not resigned")
     require(may_unfence(s, b), "b is fenced and not shutting down")
+    require(knows_epoch(c, s, b), "b knows its broker epoch")
     return committed(c, s, unfence_batch(c, s, b), Fault.UNFENCING, s.spent)
 
 
 @action
 def Register(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> ControllerState:
     """A new incarnation of b registers, after a clean shutdown or not (registerBroker, handleBrokerShutdown)."""
+    require(not c.loses_uncommitted, "a registration is answered at once")
     require(runs(s), "the controller has not resigned")
     require(may_restart(c, s, b), "the controller has fenced b")
     return committed(c, s, registration_batch(c, s, b, clean), Fault.REGISTRATION, after_restart(s, clean))
@@ -208,6 +216,7 @@ def StartShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contro
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     require(runs(s), "the controller has not resigned")
     require(is_active(s.registration[b]), "b is active")
+    require(knows_epoch(c, s, b), "b knows its broker epoch")
     require(has_leaderships(s, b), "b leads a partition")
     return committed(c, s, shutdown_batch(c, s, b), Fault.SHUTDOWN, after_shutdown(s))
 
@@ -222,6 +231,7 @@ def GrantShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contro
     require(runs(s), "the controller has not resigned")
     r = s.registration[b]
     require(r.in_controlled_shutdown and not r.fenced, "b is shutting down")
+    require(knows_epoch(c, s, b), "b knows its broker epoch")
     require(not has_leaderships(s, b), "b leads no partition")
     return replace(
         s, registration=decide(c, controller_alone(c, s), GrantShutdownEvent(broker=b)).controller.registration
@@ -269,6 +279,7 @@ def FailDirectory(c: ControllerConfig, s: ControllerState, b: Replica, becomes: 
     require(c.directory_failures > 0, "the scope has directories that fail")
     require(runs(s), "the controller has not resigned")
     require(s.registration[b].registered and may_become(s, b, becomes), "b may change to that state")
+    require(knows_epoch(c, s, b), "b knows its broker epoch")
     deleted = b in s.indexes.deleted_directories
     require(s.indexes.directories[b] != EMPTY or deleted, "the index lists replicas in the directory")
     event = DirectoryFailedEvent(broker=b, becomes=becomes)
@@ -324,6 +335,7 @@ def AddMember(
     require(runs(s), "the controller has not resigned")
     image = s.topics[t].parts[p].partition
     require(image.leader == leader, "leader leads the partition")
+    require(knows_epoch(c, s, leader), "leader knows its broker epoch")
     require(b in image.replicas and b not in image.isr, "b is a replica outside the ISR")
     decided = altered(c, s, t, p, leader, image.isr | {b})
     require(decided.error == Error.NONE, "the request is granted")
@@ -339,6 +351,7 @@ def DropMember(
     require(runs(s), "the controller has not resigned")
     image = s.topics[t].parts[p].partition
     require(image.leader == leader and b != leader, "leader leads the partition, and is not b")
+    require(knows_epoch(c, s, leader), "leader knows its broker epoch")
     require(b in image.isr, "b is in the ISR")
     decided = altered(c, s, t, p, leader, image.isr - {b})
     require(decided.error == Error.NONE, "the request is granted")

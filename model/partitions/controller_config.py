@@ -32,6 +32,10 @@ class ControllerConfig(Config):
     cuts: int = 0
     """Events with only the first batch of records committed, because the controller fails. A batch has 10,000 records
     (QuorumController.appendRecords)."""
+    loses_uncommitted: bool = False
+    """Records are committed later than they are written, and a failover loses those that are not."""
+    answers_uncommitted: bool = False
+    """A control: a controller answers a broker before the records are committed."""
 
     @property
     def most_stale(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import bound, init, within
 from elrcheck.model.partitions.controller_config import ControllerConfig
-from elrcheck.model.partitions.controller_state import ControllerState, Fault, SpentByEvents
+from elrcheck.model.partitions.controller_state import ControllerState, Fault, Process, SpentByEvents, Stable
 from elrcheck.model.partitions.indexes import recomputed
 from elrcheck.model.partitions.topic_events import created
 from elrcheck.model.state import Registration, Settings
@@ -24,13 +24,25 @@ def Init(c: ControllerConfig) -> ControllerState:
         for b in c.brokers
     )
     topics = tuple(created(c, settings, registration) for t in range(c.topics))
+    indexes = recomputed(c, topics)
+    registered = frozenset(c.brokers)
     return ControllerState(
         settings=settings,
         topics=topics,
         registration=registration,
-        indexes=recomputed(c, topics),
+        indexes=indexes,
+        registered=registered,
         fault=Fault.NONE,
         spent=SpentByEvents(),
+        stable=Stable(
+            settings=settings,
+            topics=topics,
+            registration=registration,
+            indexes=indexes,
+            registered=registered,
+            spent=SpentByEvents(),
+        ),
+        processes=tuple(Process(epoch=1, earlier_epoch=0, proves=False, may_stop=False) for b in c.brokers),
     )
 
 

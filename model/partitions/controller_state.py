@@ -13,7 +13,7 @@ from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import Per, nat, sort
 from elrcheck.model.control_plane.controller_event import Decided
 from elrcheck.model.replicas import RSet, Vec
-from elrcheck.model.state import Directory, MinIsr, Partition, Registration, Settings
+from elrcheck.model.state import BrokerEpoch, Directory, MinIsr, Partition, Registration, Settings
 
 T = TypeVar("T")
 TOPIC = sort("Topic", "topics")
@@ -110,17 +110,50 @@ class EventRecords:
     unknown: bool
 
 
+@record
+class Stable:
+    """The controller's image at the last stable offset, to which a failover takes the next controller."""
+
+    settings: Settings
+    topics: Topics[TopicControl]
+    registration: Vec[Registration]
+    indexes: Indexes
+    registered: RSet
+    spent: SpentByEvents
+
+
+@record
+class Process:
+    """The process of a broker, and what an answer of a controller told it.
+
+    epoch: its broker epoch; 0 before the answer to its registration. earlier_epoch: the last one of an earlier process.
+    proves: its clean-shutdown file has that epoch. may_stop: a heartbeat was answered with SHUTDOWN_NOW.
+    """
+
+    epoch: BrokerEpoch
+    earlier_epoch: BrokerEpoch
+    proves: bool
+    may_stop: bool
+
+
 @state
 class ControllerState:
     """The state variables.
 
     settings: those of the cluster; a topic has its own min.insync.replicas. registration: of each broker; the image of
-    the partition has its fields about a replica. fault: the event at which the controller resigned.
+    the partition has its fields about a replica. registered: brokers whose registration is that of the process that
+    runs now. fault: the event at which the controller resigned.
+
+    With `loses_uncommitted` all of this is the image of the active controller, with what it has written. stable: with
+    what is committed. Otherwise stable and processes never change.
     """
 
     settings: Settings
     topics: Topics[TopicControl]
     registration: Vec[Registration]
     indexes: Indexes
+    registered: RSet
     fault: Fault
     spent: SpentByEvents
+    stable: Stable
+    processes: Vec[Process]

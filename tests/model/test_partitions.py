@@ -57,12 +57,18 @@ COUNTS = {
     ("features", "kip_full"): ((23531, 2002, 11), NOTHING),
     ("features", "code_4_3"): ((91388, 7513, 12), ("M-1", "P-11")),
     ("directories", "kip_full"): ((5876718, 291560, 17), NOTHING),
+    ("uncommitted", "kip_full"): ((722697, 50945, 16), NOTHING),
+    ("uncommitted", "code_4_3"): ((2241009, 157217, 18), ("M-1", "M-2")),
+    ("answers", "kip_full"): ((1376849, 163513, 23), NOTHING),
+    ("answers", "code_4_3"): ((1376849, 163513, 23), NOTHING),
 }
 SMALL = (
     ("default", ("crashes=0", "min_isr_changes=0")),
     ("default", ("crashes=0",)),
     ("three", ("crashes=0", "fences=1", "deletions=0", "min_isr_changes=0")),
     ("cuts", ("crashes=0", "unregistrations=0")),
+    ("uncommitted", ("crashes=0", "min_isr_changes=0")),
+    ("answers", ("partitions=1", "fences=0", "crashes=0")),
 )
 """Scopes and settings that plain Python and TLC walk in seconds, with the variant code_4_3."""
 

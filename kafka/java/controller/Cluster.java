@@ -34,10 +34,14 @@ final class Cluster {
         Partition sibling, String failure, List<String> reply
     ) { }
 
+    private record Written(long end, Map<Integer, LastRegistration> registrations, String name, int number) { }
+
     private final Managers managers;
     private final Events events;
     private final Map<Integer, LastRegistration> loaded = new TreeMap<>();
     private final Map<Integer, LastRegistration> registrations = new TreeMap<>();
+    /** While commits are withheld: what was written and registered before, and after each step since then. */
+    private final List<Written> written = new ArrayList<>();
     private boolean sibling;
     private String name;
     private int number;
@@ -179,9 +183,49 @@ final class Cluster {
             outcome = Events.Outcome.of(Errors.forException(error));
         } catch (Exception thrown) {
             failure = thrown;
-            List<String> reply = managers.failOver() ? List.of("RESIGNED") : List.of();
-            outcome = new Events.Outcome(Errors.UNKNOWN_SERVER_ERROR.name(), reply);
+            boolean resigned = managers.failOver();
+            if (resigned && !written.isEmpty()) lose();
+            outcome = new Events.Outcome(
+                Errors.UNKNOWN_SERVER_ERROR.name(), resigned ? List.of("RESIGNED") : List.of());
         }
+        if (!written.isEmpty()) written.add(written());
+        return answer(outcome, failure);
+    }
+
+    private Written written() {
+        return new Written(managers.offset() + 1, Map.copyOf(registrations), name, number);
+    }
+
+    /** The controller commits nothing from now on. */
+    void withhold() {
+        managers.withhold();
+        written.clear();
+        written.add(written());
+    }
+
+    /** Another controller has the first `surviving` steps since then, and later this one is active again. */
+    StepAnswer failOver(int surviving, boolean before) {
+        Written last = written.get(surviving);
+        written.clear();
+        managers.failOver(last.end, before);
+        restore(last);
+        return answer(Events.Outcome.NOTHING, null);
+    }
+
+    /** A controller that resigns has lost what was written since commits were withheld. */
+    private void lose() {
+        Written first = written.get(0);
+        written.replaceAll(later -> first);
+        restore(first);
+    }
+
+    private void restore(Written then) {
+        registrations.clear();
+        registrations.putAll(then.registrations);
+        about(then.name, then.number);
+    }
+
+    private StepAnswer answer(Events.Outcome outcome, Throwable failure) {
         int minIsr = managers.topic(name) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(name);
         return new StepAnswer(
             outcome.error(), Partition.of(partition(number)), brokers(), minIsr, managers.elr(),

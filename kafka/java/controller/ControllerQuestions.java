@@ -66,6 +66,16 @@ final class ControllerQuestions {
         return indexes.answer(cluster.managers());
     }
 
+    void withhold() {
+        if (cluster == null) throw new Wire.Misunderstood("a withheld commit without a setup");
+        cluster.withhold();
+    }
+
+    Cluster.StepAnswer failOver(Question.FailOver failOver) {
+        if (cluster == null) throw new Wire.Misunderstood("a failover without a setup");
+        return cluster.failOver(failOver.surviving(), failOver.before());
+    }
+
     void close() {
         if (cluster != null) cluster.managers().close();
     }

@@ -15,11 +15,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
  * A QuorumController with its event queue, its timer for stale brokers and its handling of faults, over a log that
- * commits at once. Every operation is one of its write events; it replays the records itself.
+ * commits at once or withholds that. Every operation is one of its write events; it replays the records itself.
  */
 final class LiveController extends Managers {
     private static final long PATIENCE_SECONDS = 30;
@@ -48,7 +49,7 @@ final class LiveController extends Managers {
         AnyVersion elrAsArgument = AnyVersion.method(builder.getClass(), "setEligibleLeaderReplicasEnabled", 1);
         if (elrAsArgument != null) elrAsArgument.call(builder, elr);
         try {
-            LiveController live = new LiveController(builder.build(), clock, log, faults);
+            LiveController live = new LiveController(builder.build(), clock, version, log, faults);
             live.replayFeatures(elr, version);
             return live;
         } catch (Exception failure) {
@@ -56,8 +57,10 @@ final class LiveController extends Managers {
         }
     }
 
-    private LiveController(QuorumController controller, Clock clock, CommittingLog log, List<Throwable> faults) {
-        super(controller, clock);
+    private LiveController(
+        QuorumController controller, Clock clock, MetadataVersion version, CommittingLog log, List<Throwable> faults
+    ) {
+        super(controller, clock, version);
         this.controller = controller;
         this.log = log;
         this.faults = faults;
@@ -82,7 +85,7 @@ final class LiveController extends Managers {
     /** What was loaded is committed by an earlier leader; then this controller is elected. */
     @Override
     void activate() {
-        log.commit(waiting);
+        log.append(waiting);
         waiting = new ArrayList<>();
         log.elect();
         settle();
@@ -93,9 +96,33 @@ final class LiveController extends Managers {
     boolean failOver() {
         settle();
         if (controller.curClaimEpoch() >= 0) return false;
+        log.truncate();
         log.elect();
         settle();
         return true;
+    }
+
+    @Override
+    void withhold() {
+        settle();
+        log.withhold(true);
+    }
+
+    @Override
+    void failOver(long end, boolean before) {
+        settle();
+        if (before) {
+            log.commit(end);
+            settle();
+        }
+        log.depose();
+        settle();
+        log.commit(end);
+        log.truncate();
+        log.withhold(false);
+        log.elect();
+        settle();
+        if (controller.curClaimEpoch() < 0) throw new IllegalStateException("not active: " + faults);
     }
 
     @Override
@@ -104,12 +131,25 @@ final class LiveController extends Managers {
     }
 
     @Override
+    List<ApiMessage> committed() {
+        return log.committed().stream().map(ApiMessageAndVersion::message).toList();
+    }
+
+    /** While commits are withheld the controller answers no caller, and the answer it would give is returned. */
+    @Override
     <T> T run(Supplier<ControllerResult<T>> operation) {
-        return finished(controller.appendWriteEvent("elrcheck", OptionalLong.empty(), operation::get));
+        AtomicReference<ControllerResult<T>> result = new AtomicReference<>();
+        CompletableFuture<T> answer = controller.appendWriteEvent("elrcheck", OptionalLong.empty(), () -> {
+            result.set(operation.get());
+            return result.get();
+        });
+        if (log.withholds()) settle();
+        return log.withholds() && !answer.isDone() ? result.get().response() : finished(answer);
     }
 
     @Override
     BrokerHeartbeatReply beat(BrokerHeartbeatRequestData request) {
+        if (log.withholds()) return super.beat(request);
         return finished(controller.processBrokerHeartbeat(Requests.context(ApiKeys.BROKER_HEARTBEAT), request));
     }
 

@@ -85,9 +85,9 @@ class Managers {
     }
 
     /** The managers of a controller, which commits and replays records itself. */
-    Managers(QuorumController controller, Clock clock) {
+    Managers(QuorumController controller, Clock clock, MetadataVersion version) {
         this.clock = clock;
-        version = null;
+        this.version = version;
         registry = (SnapshotRegistry) field(controller, "snapshotRegistry");
         features = (FeatureControlManager) field(controller, "featureControl");
         cluster = (ClusterControlManager) field(controller, "clusterControl");
@@ -206,7 +206,6 @@ class Managers {
 
     /** Everything that was replayed since the controller was empty, features included. */
     List<ApiMessage> committed() {
-        if (version == null) throw new Wire.Misunderstood("the records of a live controller are not kept");
         return committed;
     }
 
@@ -249,6 +248,19 @@ class Managers {
     boolean failOver() {
         activate();
         return false;
+    }
+
+    /** From now on nothing is committed, until the next failOver(end, before). */
+    void withhold() {
+        throw new Wire.Misunderstood("only a live controller writes before it commits");
+    }
+
+    /**
+     * This controller loses its leadership and gets it back. What it wrote before the offset `end` is committed: by
+     * itself, or by the controller that is active in between; the rest is lost.
+     */
+    void failOver(long end, boolean before) {
+        throw new Wire.Misunderstood("only a live controller loses what it has not committed");
     }
 
     /** As when this controller becomes the active one: what it knows of heartbeats starts over. */

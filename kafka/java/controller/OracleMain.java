@@ -74,6 +74,10 @@ public final class OracleMain {
             controllers.setup(line, loading.setup());
         } else if (question instanceof Question.Indexes) {
             answer = controllers.indexes();
+        } else if (question instanceof Question.Withhold) {
+            controllers.withhold();
+        } else if (question instanceof Question.FailOver failOver) {
+            answer = controllers.failOver(failOver);
         } else {
             answer = controllers.step((Step) question);
         }

@@ -31,6 +31,8 @@ import java.util.List;
     @Type(name = "DeleteTopic", value = Step.DeleteTopic.class),
     @Type(name = "AboutPartition", value = Step.AboutPartition.class),
     @Type(name = "Indexes", value = Question.Indexes.class),
+    @Type(name = "Withhold", value = Question.Withhold.class),
+    @Type(name = "FailOver", value = Question.FailOver.class),
 })
 interface Question {
     record Builder(Change question) implements Question { }
@@ -46,6 +48,12 @@ interface Question {
 
     /** What the controller's indexes hold now. */
     record Indexes() implements Question { }
+
+    /** Not an event: what the controller writes is not committed. */
+    record Withhold() implements Question { }
+
+    /** surviving: how many steps since then are committed; before: by this controller, which then loses leadership. */
+    record FailOver(int surviving, boolean before) implements Question { }
 
     /** A cluster with one topic; configuration that is null is not set at that level. */
     record Setup(
