@@ -3,54 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import ElrError, EnvironmentFault
+from elrcheck.base.typed.records import Prose, read_record
 
-PACKAGES_HELP = 'docs/spark.md, "Packages for executors": executors need numpy, pyarrow, pandas, llvmlite and msgspec'
 
-# A pattern in Spark's message (its group is shown), the error code, the message and the remedy.
-CAUSES: tuple[tuple[str, str, str, str], ...] = (
-    (
-        r"(?:ModuleNotFoundError|ImportError): (.+)",
-        "executor-package",
-        "a Python package is missing on an executor",
-        PACKAGES_HELP,
-    ),
-    (
-        r"(PYTHON_VERSION_MISMATCH)",
-        "executor-python",
-        "the executors' Python version differs from the driver's",
-        "set spark.pyspark.python to a Python of the driver's minor version",
-    ),
-    (
-        r"Cannot run program \"([^\"]*)\"",
-        "executor-python",
-        "an executor cannot start Python",
-        "set spark.pyspark.python to a Python that every executor has",
-    ),
-    (
-        r"(No space left on device)",
-        "spark-disk",
-        "the disk of an executor is full",
-        "point spark.local.dir at a larger disk",
-    ),
-    (
-        r"(OutOfMemoryError|MemoryError|exit code 137|Exit status: 137|killed by YARN)",
-        "spark-memory",
-        "an executor ran out of memory",
-        "use more partitions or executors, or raise spark.executor.memoryOverhead",
-    ),
-    (
-        r"(ExecutorLostFailure|Python worker exited unexpectedly|SparkContext was shut down|has been stopped|"
-        r"Py4JError: An error occurred while calling \S+$|Answer from Java side is empty|Py4JNetworkError|"
-        r"Connection(?:Reset|Refused)Error|FetchFailed)",
-        "spark-lost",
-        "Spark gave up after losing executors or its driver's JVM",
-        "if the search had a --run-dir, continue it with --resume",
-    ),
-)
+@dataclass(frozen=True)
+class Cause:
+    """What a text of Spark's stands for. pattern: in the text; its group is shown behind `meaning`."""
+
+    pattern: Prose
+    code: Prose
+    help: Prose
+    meaning: Prose | None = None
+    fault: Literal["EnvironmentFault", "UsageFault"] = "EnvironmentFault"
+
+
+@functools.cache
+def causes(stage: Literal["start", "job"]) -> tuple[Cause, ...]:
+    """Return the causes of a driver that does not start, or of a job that fails, from `faults.toml`, read once."""
+    table = read_toml(files("elrcheck.spark") / "faults.toml").object(("start", "job"))
+    return tuple(read_record(node, Cause) for node in table[stage].items())
 
 
 class SparkJobError(RuntimeError):
@@ -78,11 +58,11 @@ def job_fault(text: str, master: str) -> ElrError | None:
     own = re.search(r"^(?:elrcheck\.[\w.]+\.)?EnvironmentFault: (.+)$", text, re.M)
     if own is not None:  # raised by our own code in an executor
         return EnvironmentFault("executor", own[1], where=master)
-    for pattern, code, meaning, help in CAUSES:
-        match = re.search(pattern, text, re.M)
+    for cause in causes("job"):
+        match = re.search(cause.pattern, text, re.M)
         if match is not None:
-            message = f"{meaning}: {match[1].strip()}"
-            return EnvironmentFault(code, message, where=master, help=help)
+            message = f"{cause.meaning}: {match[1].strip()}"
+            return EnvironmentFault(cause.code, message, where=master, help=cause.help)
     return None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.spark.faults import causes
 
 LOG4J = """rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = console
@@ -24,35 +25,6 @@ appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 LOG4J_FILE = "log4j2.properties"
 TAIL = 8
 PATIENCE = 20.0  # seconds for the JVM to exit
-
-# A pattern in Spark's output, the fault's class, the error code and the remedy.
-CAUSES: tuple[tuple[str, type[ElrError], str, str], ...] = (
-    (
-        "Address already in use|BindException|failed after [0-9]+ retries",
-        EnvironmentFault,
-        "spark-port",
-        "another program uses the port or address: omit spark.driver.port and spark.driver.bindAddress, "
-        "or check SPARK_LOCAL_IP",
-    ),
-    (
-        "All masters are unresponsive|Master removed our application|Connection refused",
-        EnvironmentFault,
-        "spark-unreachable",
-        "check --master, and that the cluster runs the same Spark version",
-    ),
-    (
-        "Could not reserve enough space|maximum heap|OutOfMemoryError|insufficient memory",
-        EnvironmentFault,
-        "spark-memory",
-        "change the driver's memory, e.g. with --spark-conf spark.driver.memory=2g",
-    ),
-    (
-        "IllegalArgument|NumberFormat|ClassNotFound|requirement failed|has to be >=|must be a positive",
-        UsageFault,
-        "spark-conf",
-        "check the properties given with --spark-conf",
-    ),
-)
 
 
 def write_log_settings(folder: Path) -> None:
@@ -113,10 +85,11 @@ def start_fault(error: BaseException, log: Path | None, master: str, expired: fl
         reason = lines[-1]
     excerpt = "\n".join(lines[-TAIL:]) or None
     whole = "\n".join((reason, *lines))
-    for pattern, kind, code, help in CAUSES:
-        if re.search(pattern, whole):
-            return kind(code, f"Spark did not start with master {master}: {reason}", excerpt=excerpt, help=help)
     message = f"Spark did not start with master {master}: {reason}"
+    for cause in causes("start"):
+        if re.search(cause.pattern, whole):
+            kind = UsageFault if cause.fault == "UsageFault" else EnvironmentFault
+            return kind(cause.code, message, excerpt=excerpt, help=cause.help)
     if expired is not None:
         help = "check --master: the server there may not be a Spark master, or may run another version"
         return EnvironmentFault("spark-unreachable", message, excerpt=excerpt, help=help)

@@ -12,7 +12,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.package_files import ROOT, files_of, rooms, root_files
 
-SUFFIXES = (".py", ".toml")
+SUFFIXES = (".py", ".toml", ".ll")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
 
 

@@ -26,7 +26,7 @@ def sources(*places: str) -> str:
     """Return the digest of the source files below these places, each a room or a folder such as `explorer/kernel`."""
     digest = hashlib.sha256()
     for place in places:
-        for name, file in files_of(place):
+        for name, file in files_of(place, (".py", ".ll")):
             digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -69,7 +69,7 @@ def engine() -> str:
 def package() -> str:
     """Return the digest of every source and data file of the package, and of its version."""
     digest = hashlib.sha256(__version__.encode())
-    every = [*root_files(), *(pair for room in rooms() for pair in files_of(room, (".py", ".toml")))]
+    every = [*root_files(), *(pair for room in rooms() for pair in files_of(room, (".py", ".toml", ".ll")))]
     for name, file in every:
         digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()

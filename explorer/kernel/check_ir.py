@@ -17,6 +17,7 @@ the last block is done.
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
+from elrcheck.explorer.kernel.ir_text import ir
 from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, plane_writer, read_stored
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.nodes import DagNode, cone
@@ -78,23 +79,7 @@ def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
 
 def check_loop(checks: int, words: int, lanes: Lanes, body: str) -> str:
     """Return the IR of @check around `body`, which ORs the hits of the block in %planes into the words at %to."""
-    return f"""
-define void @check(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, i64 %step) {{
-entry:{block_buffers(words, lanes)}
-  %stride = mul i64 %step, {checks}
-  br label %next
-next:
-  %i = phi i64 [ %first, %entry ], [ %i1, %block ]
-  %to = phi ptr [ %out, %entry ], [ %to1, %block ]
-  %more = icmp ult i64 %i, %last
-  br i1 %more, label %block, label %done
-block:{cut_block(words, lanes)}
-{body}
-  %to1 = getelementptr i64, ptr %to, i64 %stride
-  br label %next
-done:
-  ret void
-}}"""
+    return ir("check", buffers=block_buffers(words, lanes), checks=checks, cut=cut_block(words, lanes), body=body)
 
 
 def values_function(layout: WordLayout, lanes: Lanes) -> str:

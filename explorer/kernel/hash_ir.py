@@ -12,6 +12,8 @@ reads and writes sequentially.
 
 from __future__ import annotations
 
+from elrcheck.explorer.kernel.ir_text import ir
+
 # Odd constants with about half of the bits set (digits of pi).
 SALT = (
     0x243F6A8885A308D3,
@@ -24,52 +26,10 @@ SALT = (
     0x3F84D5B5B5470917,
 )
 
-FOLD = """
-define internal i64 @fold(i64 %a, i64 %b) alwaysinline {
-  %x = zext i64 %a to i128
-  %y = zext i64 %b to i128
-  %p = mul i128 %x, %y
-  %low = trunc i128 %p to i64
-  %top = lshr i128 %p, 64
-  %high = trunc i128 %top to i64
-  %r = xor i64 %low, %high
-  ret i64 %r
-}"""
-
-HOME = """
-define internal i64 @home(i64 %h, i64 %slots) alwaysinline {
-  %x = zext i64 %h to i128
-  %y = zext i64 %slots to i128
-  %p = mul i128 %x, %y
-  %top = lshr i128 %p, 64
-  %r = trunc i128 %top to i64
-  ret i64 %r
-}"""
-
 
 def hash_functions(words: int) -> str:
     """Return the IR of @hash, @home and @hashes, which computes the hashes of an array of rows."""
-    return "\n".join([FOLD, hash_function("hash", words, 0), HOME, HASHES.replace("WORDS", str(words))])
-
-
-HASHES = """
-define void @hashes(ptr noalias %rows, i64 %n, ptr noalias %out) {
-entry:
-  %any = icmp ugt i64 %n, 0
-  br i1 %any, label %loop, label %end
-loop:
-  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]
-  %at = mul i64 %k, WORDS
-  %row = getelementptr i64, ptr %rows, i64 %at
-  %h = call i64 @hash(ptr %row)
-  %to = getelementptr i64, ptr %out, i64 %k
-  store i64 %h, ptr %to, align 8
-  %k1 = add i64 %k, 1
-  %more = icmp ult i64 %k1, %n
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}"""
+    return "\n".join([ir("fold"), hash_function("hash", words, 0), ir("home"), ir("hashes", words=words)])
 
 
 def hash_function(name: str, words: int, turn: int) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 import llvmlite.binding as llvm
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer, copy_row
+from elrcheck.explorer.kernel.ir_text import ir
 from elrcheck.explorer.kernel.word_layout import WordLayout, WordSlot
 
 WORD = 64
@@ -143,23 +144,7 @@ def plane_functions(words: int, lanes: Lanes) -> str:
 
 def _columns(words: int, lanes: Lanes) -> str:
     moves = copy_row(words, "column", "%row", "%to", target_step=lanes.count)
-    return f"""
-define internal void @columns(ptr noalias %rows, i64 %n, ptr noalias %words) {{
-entry:
-  %last = sub i64 %n, 1
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %i1, %loop ]
-  %which = call i64 @llvm.umin.i64(i64 %i, i64 %last)
-  %at = mul i64 %which, {words}
-  %row = getelementptr i64, ptr %rows, i64 %at
-  %to = getelementptr i64, ptr %words, i64 %i{moves}
-  %i1 = add i64 %i, 1
-  %more = icmp ult i64 %i1, {lanes.count}
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}}"""
+    return ir("columns", words=words, moves=moves, lanes=lanes.count)
 
 
 def _cut(lanes: Lanes) -> str:
@@ -174,30 +159,4 @@ def _cut(lanes: Lanes) -> str:
             moved = f"%t{p}"
         moves += f"\n  %p{p} = getelementptr i8, ptr %to, i64 {p * lanes.count * size}"
         moves += f"\n  store {part} {moved}, ptr %p{p}, align {size}"
-    return f"""
-define internal void @cut(ptr noalias %words, i64 %count, ptr noalias %planes) {{
-entry:
-  br label %each
-each:
-  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
-  %from.at = mul i64 %k, {lanes.count}
-  %from = getelementptr i64, ptr %words, i64 %from.at
-  %planes.at = mul i64 %k, {8 * lanes.count}
-  %mine = getelementptr i8, ptr %planes, i64 %planes.at
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %each ], [ %i1, %loop ]
-  %word.p = getelementptr i64, ptr %from, i64 %i
-  %word = load <8 x i64>, ptr %word.p, align 8
-  %to.at = mul i64 %i, {size}
-  %to = getelementptr i8, ptr %mine, i64 %to.at{moves}
-  %i1 = add i64 %i, 8
-  %more = icmp ult i64 %i1, {lanes.count}
-  br i1 %more, label %loop, label %next
-next:
-  %k1 = add i64 %k, 1
-  %another = icmp ult i64 %k1, %count
-  br i1 %another, label %each, label %end
-end:
-  ret void
-}}"""
+    return ir("cut", lanes=lanes.count, plane_bytes=8 * lanes.count, size=size, moves=moves)

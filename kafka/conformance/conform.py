@@ -19,6 +19,7 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.kafka.conformance.block import PARTS, Group, VersionResult, spaces_of
 from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS
 from elrcheck.kafka.conformance.comparison import Opener, Team, VersionRun, compare_team, opened
+from elrcheck.kafka.conformance.difference_table import projections
 from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.plan import plan
 from elrcheck.kafka.conformance.sides import SIDES, side_of
@@ -67,7 +68,7 @@ def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, 
             if run.stopped_by == "interrupted":
                 break
     seconds = time.monotonic() - started
-    return conform_report(request, versions, disagreements, seconds, workers, side.projections, stopped)
+    return conform_report(request, versions, disagreements, seconds, workers, projections(side_of(request)), stopped)
 
 
 def shrink(result: VersionResult, team: Team, opener: Opener, source: str, stop: Interrupts) -> None:

@@ -6,10 +6,11 @@ narrow: it computes Kafka's answer as if the class were the whole reason, and co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from elrcheck.kafka.conformance.difference_table import known_class
 from elrcheck.kafka.conformance.kafka_part import KnownClass
 from elrcheck.kafka.conformance.model_side import Situation
 from elrcheck.kafka.conformance.projections import partition_differences
@@ -93,7 +94,7 @@ Explains: TypeAlias = Callable[[ControllerDisagreement], bool]
 
 def class_of(d: ControllerDisagreement) -> KnownClass | None:
     """Return the first class that explains a difference."""
-    return next((known_class for known_class, explains in CLASSES if explains(d)), None)
+    return next((known_class(ident) for ident, explains in CLASSES.items() if explains(d)), None)
 
 
 def _is_reordered(d: ControllerDisagreement) -> bool:
@@ -137,34 +138,5 @@ def _fields(d: ControllerDisagreement) -> set[str]:
     return {field.name for field in d.differences}
 
 
-CLASSES: tuple[tuple[KnownClass, Explains], ...] = (
-    (
-        KnownClass(
-            "C",
-            "a record is written for a mere reordering of the ISR, and the partition epoch moves",
-            "the model's ISR is a set; no decision asks for its order, which every run checks on Kafka's classes",
-            "PartitionChangeBuilder.build compares the lists",
-        ),
-        _is_reordered,
-    ),
-    (
-        KnownClass(
-            "A2",
-            "the ISR becomes [-1]: LastKnownELR [-1], stored before the feature was switched off, is elected",
-            "a set of brokers cannot hold -1; the partition is leaderless on both sides, and stays so",
-            "PartitionChangeBuilder.canElectLastKnownLeader, tryElection",
-        ),
-        _has_isr_of_minus_one,
-    ),
-    (
-        KnownClass(
-            "S0",
-            "a record of another partition than number 0 is written once, where the model repeats it",
-            "a stale entry of the index becomes one of partition 0 when an equal one is removed; the modelled"
-            " partition has number 0 and keeps its entry",
-            "BrokersToElrs.remove",
-        ),
-        _moved_to_partition_zero,
-    ),
-)
-"""Each class with the predicate that decides whether it is the whole reason for a difference."""
+CLASSES: Mapping[str, Explains] = {"C": _is_reordered, "A2": _has_isr_of_minus_one, "S0": _moved_to_partition_zero}
+"""The id of each class -> the predicate that decides whether it is the whole reason for a difference."""

@@ -1,6 +1,6 @@
-"""The abstractions of the model, and the comparison of an answer of the controller's classes with the model's.
+"""The comparison of an answer of the controller's classes with the model's.
 
-Every field of an answer is compared, except the projections below.
+Every field of an answer is compared, except the projections of `differences.toml`.
 """
 
 from __future__ import annotations
@@ -13,62 +13,7 @@ from elrcheck.kafka.partition_questions import UNASSIGNED, BuilderAnswer, KafkaP
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Directory, Partition, Registration
-from elrcheck.results.conform_report import FieldPair, ProjectionReport
-
-PROJECTIONS = (
-    ProjectionReport(
-        "members are sets",
-        "ISR, ELR, lastKnownElr, adding and removing replicas are compared as sets",
-        "elections scan the replica list, whose order is compared; of every other list only the members matter."
-        " The run also asks Kafka's classes the same questions with the ISR permuted",
-    ),
-    ProjectionReport(
-        "incarnations for broker epochs",
-        "a broker epoch is compared by whether the event changed it",
-        "Kafka takes the offset of the record, the model counts; both are only compared for equality",
-    ),
-    ProjectionReport(
-        "no directories",
-        "of the log directory of a replica, whether it is online is compared, not which one it is",
-        "the model holds no more; whether a report changes the directory decides if there is a record",
-    ),
-    ProjectionReport(
-        "no side records",
-        "the registrations after the records of an event are compared, not the records",
-        "the records of one event are one batch: no broker and no controller sees a state in between",
-    ),
-    ProjectionReport(
-        "no exception text",
-        "an exception that is not an error of the protocol is compared as UNKNOWN_SERVER_ERROR",
-        "callers get the error; the text of the exception is in the log of the controller only",
-    ),
-)
-"""The parts of an answer of the controller that are not compared, and why that is not a difference in behaviour."""
-BROKER_PROJECTIONS = (
-    ProjectionReport(
-        "fetch errors", "that a fetch is refused, not with which error", "the model has no names for them"
-    ),
-    ProjectionReport(
-        "time",
-        "the members that lag by replica.lag.time.max.ms have to be ones whom the model lets leave; which of those"
-        " lag now is Kafka's rule, by the clock of a walk",
-        "the model has no time: whoever is behind may leave. With -1, in every second walk, all of them leave",
-    ),
-    ProjectionReport(
-        "fetch sessions",
-        "a fetch names all of its partitions, and its answer does not wait in purgatory",
-        "a session only leaves out what has not changed; an answer that waited does not update the follower again",
-    ),
-)
-"""The same for a broker."""
-FOLLOWER_PROJECTIONS = (
-    ProjectionReport(
-        "one response",
-        "a follower is asked for one truncation, after which it sends another request",
-        "the next request is that of a shorter log, and the questions have every shorter log",
-    ),
-)
-"""The same for a follower."""
+from elrcheck.results.conform_report import FieldPair
 
 
 def text_of(value: object) -> str:

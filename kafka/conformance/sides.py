@@ -18,9 +18,7 @@ from elrcheck.kafka.conformance.broker import broker_model
 from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.follower_part import FOLLOWER, truncated
 from elrcheck.kafka.conformance.kafka_source import open_broker, open_follower, open_kafka
-from elrcheck.kafka.conformance.projections import BROKER_PROJECTIONS, FOLLOWER_PROJECTIONS, PROJECTIONS
 from elrcheck.kafka.kafka_oracle import LineOracle
-from elrcheck.results.conform_report import ProjectionReport
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,13 @@ class ComparedSide:
 
     open: Callable[..., AbstractContextManager[LineOracle]]
     rules: tuple[Callable[..., Any], ...]
-    projections: tuple[ProjectionReport, ...]
     apart: str | None = None
 
 
 SIDES: dict[Side, ComparedSide] = {
-    "controller": ComparedSide(
-        open_kafka, (model_side.situation_of, model_side.built, model_side.decide_step), PROJECTIONS
-    ),
-    "broker": ComparedSide(open_broker, (broker_model.begin, broker_model.decide), BROKER_PROJECTIONS, BROKER.kafka),
-    "follower": ComparedSide(open_follower, (truncated,), FOLLOWER_PROJECTIONS, FOLLOWER.kafka),
+    "controller": ComparedSide(open_kafka, (model_side.situation_of, model_side.built, model_side.decide_step)),
+    "broker": ComparedSide(open_broker, (broker_model.begin, broker_model.decide), BROKER.kafka),
+    "follower": ComparedSide(open_follower, (truncated,), FOLLOWER.kafka),
 }
 
 

@@ -7,22 +7,8 @@ from itertools import groupby
 
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.laboratory.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation, hunted_cases, is_whole
-from elrcheck.laboratory.evidence.page_lines import paragraphs, table
+from elrcheck.laboratory.evidence.page_lines import head, paragraphs, table
 
-HEAD = """\
-# The hunt
-
-<!-- Written by `python docs/generate_pages.py` from laboratory/evidence/hunted.json. -->
-
-Nine operations, each with a kind of fault, are searched under the rules of released Kafka, with two brokers and one
-record, two where a flush is late (`laboratory/evidence/hunt.toml`). A finding explains a violation if the property
-holds with all findings repaired, and breaks again, or in fewer steps, without that repair; `F-1 + F-23` means without
-both. Where a search reached a limit, more may break. A violation with all repairs is by design if the KIP breaks the
-property too, in no more steps. *KIP* is the KIP as written, *KIP-R* without its recovery manager, *KIP-E* without ELR.
-F-26 has no repair: it explains a violation whose shortest trace with all repairs ends with the switch of the feature.
-
-`python docs/search_hunt.py 'reassign/crash@code_4_*'` repeats these searches, and compares.
-"""
 SOME = "Not every repair was left out in every configuration: `left_out` in the data has those that were.\n"
 SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
@@ -32,9 +18,9 @@ def hunt_page(hunt: Hunt) -> str:
     broken = [case for case in hunt.cases if case.violations]
     cases = {case.name.partition("/")[2]: case for case in hunted_cases()}
     whole = all(is_whole(case, cases[case.name]) for case in broken)
-    head = HEAD if whole else f"{HEAD}\n{SOME}"
+    start = head("hunt") if whole else f"{head('hunt')}\n{SOME}"
     rows = table(("operation/fault", "variants", "what breaks, and why"), _rows(broken))
-    return "\n".join([head, *_summary(hunt), *rows, *_others(hunt)]).rstrip() + "\n"
+    return "\n".join([start, *_summary(hunt), *rows, *_others(hunt)]).rstrip() + "\n"
 
 
 def because(violation: HuntedViolation) -> str:

@@ -1,11 +1,17 @@
-"""Markdown for the generated pages: tables, paragraphs, lists."""
+"""Markdown for the generated pages: their beginnings, tables, paragraphs, lists."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 
 WIDTH = 120
+
+
+def head(page: str) -> str:
+    """Return the beginning of a page, up to its first generated line: a file of `heads/`."""
+    return (files("elrcheck.laboratory.evidence") / "heads" / f"{page}.txt").read_text("utf-8")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

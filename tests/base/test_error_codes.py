@@ -13,7 +13,7 @@ from elrcheck.base.error_codes import codes_by_exit, error_codes
 from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.spark import faults, jvm
+from elrcheck.spark.faults import causes
 from support.places import ROOT, sources
 
 FAULTS = {c.__name__: c.exit_code for c in (UsageFault, EnvironmentFault, NothingChecked, Interrupted)}
@@ -69,8 +69,7 @@ def raised() -> Iterator[tuple[str, ExitCode]]:
             else:
                 continue
             yield from ((word, exit_code) for word in words)
-    yield from ((code, ExitCode.ENVIRONMENT) for _, code, _, _ in faults.CAUSES)
-    yield from ((code, ExitCode(kind.exit_code)) for _, kind, code, _ in jvm.CAUSES)
+    yield from ((cause.code, ExitCode(FAULTS[cause.fault])) for cause in (*causes("start"), *causes("job")))
 
 
 def texts_of(argument: ast.expr, texts: dict[str, set[str]]) -> set[str]:

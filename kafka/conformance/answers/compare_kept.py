@@ -14,7 +14,7 @@ from elrcheck.kafka.conformance.answers.answered import AnsweredRelease, release
 from elrcheck.kafka.conformance.block import VersionResult
 from elrcheck.kafka.conformance.comparison import limit_reached
 from elrcheck.kafka.conformance.conform import command_of, conform_report, group_reports, version_report
-from elrcheck.kafka.conformance.sides import SIDES
+from elrcheck.kafka.conformance.difference_table import projections
 from elrcheck.results.conform_report import ConformReport, DisagreementReport
 
 OFTEN = 200
@@ -48,8 +48,8 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
     groups: list[DisagreementReport] = []
     for release, result in results:
         groups += group_reports(result, release.variant, command_of(request, release.variant, None))
-    projections = (one for release, _ in results for one in SIDES[release.answers.level].projections)
-    return conform_report(request, versions, groups, seconds, 1, projections, stopped)
+    apart = (one for release, _ in results for one in projections(release.answers.level))
+    return conform_report(request, versions, groups, seconds, 1, apart, stopped)
 
 
 def _so_far(results: list[VersionResult], seconds: float) -> ComparisonsDone:

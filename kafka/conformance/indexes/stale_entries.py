@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
+from elrcheck.kafka.conformance.difference_table import known_class
 from elrcheck.kafka.conformance.kafka_part import KnownClass
 from elrcheck.kafka.controller_steps import (
     Configure,
@@ -27,36 +28,6 @@ NO_IMAGE = 'NullPointerException: Cannot invoke "org.apache.kafka.image.TopicIma
 NO_ELR: Mapping[str, Any] = {"elr": [], "last_known_elr": []}
 NO_LEADER_KEY = "-1 as leader"
 """The key of brokersToIsrs for partitions without a leader."""
-F_64 = KnownClass(
-    "F-64",
-    "the index of ELR members keeps an entry, or an event fails on the entry of a deleted topic",
-    "a ClearElrRecord empties the ELR and leaves the index entry, whose later effects the comparison predicts",
-    "ReplicationControlManager.removeTopicElrs, BrokersToElrs.update",
-)
-F_67 = KnownClass(
-    "F-67",
-    "the index of directories keeps an entry, or a heartbeat fails on the entry of a deleted topic",
-    "the deletion of a topic takes the directories of a partition only if its ISR has a member",
-    "ReplicationControlManager.replay(RemoveTopicRecord)",
-)
-F_28 = KnownClass(
-    "F-28",
-    "a controller that loads a snapshot has no ELR, which the running one keeps",
-    "a snapshot that is written while ELR is off leaves the ELR and the last known leader out",
-    "PartitionRegistration.toRecord",
-)
-KAFKA_19383 = KnownClass(
-    "KAFKA-19383",
-    "a controller that loads a snapshot of one delta keeps an ELR, and a partition epoch, from before it was cleared",
-    "the delta clears the topics of the image only, and not those that were created in it; fixed in 4.0.1",
-    "TopicsDelta.replay(ClearElrRecord)",
-)
-KAFKA_19497 = KnownClass(
-    "KAFKA-19497",
-    "a snapshot of one delta cannot be made: a topic was created and deleted, and then every ELR cleared",
-    "the delta looks for the deleted topic, which it still has among those created; fixed in 4.2.0",
-    "TopicsDelta.replay(RemoveTopicRecord)",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +61,9 @@ def class_of_entries(change: IndexChange) -> KnownClass | None:
     """Return the finding that explains entries of the running controller."""
     index = change.entries[0].index
     if index == ELRS and all(_as_elrs_go_stale(change, entry) for entry in change.entries):
-        return F_64
+        return known_class("F-64")
     if index == DIRECTORIES and all(_left_by_deletion(change, entry) for entry in change.entries):
-        return F_67
+        return known_class("F-67")
     return None
 
 
@@ -114,15 +85,19 @@ def class_of_loaded(
         return None
     without_elr = {name for name, one in loaded.items() if not elr and one == {**running[name], **NO_ELR}}
     if without_elr == names:
-        return F_28
+        return known_class("F-28")
     rest = names - without_elr
-    return KAFKA_19383 if _cleared(steps) and all(_as_before(running[name], loaded[name]) for name in rest) else None
+    return (
+        known_class("KAFKA-19383")
+        if _cleared(steps) and all(_as_before(running[name], loaded[name]) for name in rest)
+        else None
+    )
 
 
 def class_of_unloaded(steps: Sequence[Step], failure: str) -> KnownClass | None:
     """Return the finding that explains an exception while writing a snapshot after these events."""
     deleted = next((at for at, step in enumerate(steps) if isinstance(step, DeleteTopic)), len(steps))
-    return KAFKA_19497 if _cleared(steps[deleted:]) and NO_IMAGE in failure else None
+    return known_class("KAFKA-19497") if _cleared(steps[deleted:]) and NO_IMAGE in failure else None
 
 
 def _cleared(steps: Sequence[Step]) -> bool:
@@ -138,9 +113,9 @@ def class_of_failure(step: Step, before: Sequence[IndexEntry], failure: str) -> 
         return None
     stale = {(entry.index, entry.of) for entry in before if entry.held > entry.due}
     if isinstance(step, Register | Unregister) and (ELRS, str(step.broker)) in stale:
-        return F_64
+        return known_class("F-64")
     if isinstance(step, Heartbeat) and any((DIRECTORIES, f"{step.broker}/{d}") in stale for d in step.offline):
-        return F_67
+        return known_class("F-67")
     return None
 
 
