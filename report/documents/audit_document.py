@@ -8,10 +8,8 @@ CRITICAL  elr-outside-replicas  F-20: 1 partition
 
 from __future__ import annotations
 
-import posixpath
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.report.document import (
     Block,
@@ -28,31 +26,24 @@ from elrcheck.report.document import (
     Suite,
     grouped,
 )
-from elrcheck.report.plain_words import several, some_of
-from elrcheck.results.audit_report import (
-    WORST_FIRST,
-    AuditedCluster,
-    AuditedLog,
-    AuditFlag,
-    AuditRepair,
-    AuditReport,
-    NearMissKind,
-    NearTogether,
-    Severity,
+from elrcheck.report.plain_words import several
+from elrcheck.report.words.audit_words import (
+    MOST_LISTED,
+    advice_label,
+    answer_in_words,
+    brokers_in_words,
+    counted,
+    invisible_in_words,
+    near_in_words,
+    needs_a_look,
+    release_in_words,
+    repair_in_words,
+    span_in_words,
 )
+from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport, Severity
 
-NEAR: Mapping[NearMissKind, str] = {
-    "leader-returned": "a leader away and back, as F-51 needs",
-    "no-leader": "an outage: a partition without a leader",
-    "below-min-isr": "an ISR below min.insync.replicas",
-    "eligible-gone": "a broker that is eligible, and gone",
-}
-MOST_LISTED = 5
-"""Flags of a rule that are shown without --verbose."""
 MOST_SERIES = 50
 """Partitions that have a series of their own."""
-MOST_NAMED = 1
-"""Logs that a command names; more have a placeholder."""
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
 
 
@@ -85,129 +76,10 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
         return
     yield Headline(
         report.verdict,
-        f"{answer_in_words(report)}: {_several(report.records, 'record')}, {_several(report.partitions, 'partition')},"
-        f" {_several(len(report.flags), 'flag')},"
-        f" {_several(len(report.damage), 'damaged place')}, {report.seconds:.1f} s",
+        f"{answer_in_words(report)}: {counted(report.records, 'record')}, {counted(report.partitions, 'partition')},"
+        f" {counted(len(report.flags), 'flag')},"
+        f" {counted(len(report.damage), 'damaged place')}, {report.seconds:.1f} s",
     )
-
-
-def answer_in_words(report: AuditReport) -> str:
-    """Return whether anything has to be done now, and for which partitions."""
-    serious = [flag for flag in report.flags if flag.severity != "low"]
-    if not serious:
-        beside = " and ".join(filter(None, (_outages(report.logs), _near(report.logs))))
-        return ", but ".join(filter(None, ("of a loss" if report.verdict == "no_sign" else "no flag", beside)))
-    if now := _named(report, (flag for flag in serious if flag.until is None)):
-        return f"act now on {some_of(now, MOST_LISTED)}"
-    over = some_of(_named(report, serious), MOST_LISTED)
-    return f"over at the end of the log; check {over} for lost records"
-
-
-def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
-    """Return the partitions of the flags, each once, with its log if there are several."""
-    logs = [log.name for log in report.logs]
-    return list(dict.fromkeys(partition_in_words(flag, logs) for flag in flags))
-
-
-def partition_in_words(of: AuditFlag | NearTogether, logs: Sequence[str]) -> str:
-    """Return a partition, with its log if there are several, without the folder that contains all of them."""
-    partition = f"{of.topic}-{of.partition}"
-    return f"{partition} of {short_names(logs)[of.log]}" if len(logs) > 1 else partition
-
-
-def short_names(logs: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of logs without the folder that contains all of them."""
-    shared = posixpath.commonpath(logs) if len({name[:1] == "/" for name in logs}) == 1 else ""
-    alone = len(logs) == 1 or shared == "/"
-    return {name: name if alone else posixpath.relpath(name, shared or ".") for name in logs}
-
-
-def span_in_words(flag: AuditFlag) -> str:
-    """Return when a flag of a log began, and whether it is over."""
-    since = f"offset {flag.offset}, {flag.time}"
-    if flag.until is None:
-        return since if flag.event else f"since {since}, and still so at the end"
-    end = f"{flag.until}, {flag.until_time}"
-    return f"{since}; every replica in the ISR again at {end}" if flag.event else f"was so from {since}, to {end}"
-
-
-def repair_in_words(repair: AuditRepair) -> str:
-    """Return what `--repaired` leaves out."""
-    if not repair.left_out:
-        return f"repaired: {repair.finding}; a build with its patch leaves no sign of it, so all are flagged"
-    verb = "is" if len(repair.left_out) == 1 else "are"
-    return f"repaired: {repair.finding}; {', '.join(repair.left_out)} {verb} not flagged"
-
-
-def invisible_in_words(report: AuditReport) -> str:
-    """Return which losses of records leave no sign in what was audited."""
-    names = ", ".join(each.finding for each in report.invisible)
-    here, where = "a cluster as it is now", "`elrcheck assess --bootstrap` says what shows them"
-    if report.cluster is None:
-        here, where = "a metadata log", "`elrcheck assess --log PATH` says what shows them"
-    return f"cannot be seen in {here}: {names}, which lose acknowledged records ({where})"
-
-
-def needs_a_look(log: AuditedLog, report: AuditReport) -> bool:
-    """Return whether the log has a flag or damage, or ends before it should."""
-    flagged = any(flag.log == log.name for flag in report.flags)
-    return flagged or log.open_transaction or any(damage.path in log.files for damage in report.damage)
-
-
-def release_in_words(audited: AuditedLog | AuditedCluster) -> str:
-    """Return the release of the brokers, and the metadata.version of the cluster."""
-    line = f"Kafka {audited.kafka}{' or later' if audited.or_later else ''}" if audited.kafka else "release unknown"
-    return f"{line}, metadata.version {audited.metadata_version or 'not set'}"
-
-
-def near_in_words(report: AuditReport) -> Iterator[str]:
-    """Yield the outages and near misses of the logs, a line each, and the command that lists them."""
-    logs = [log for log in report.logs if log.near_misses is None or any(near.times for near in log.near_misses)]
-    if report.interrupted or not logs:
-        return
-    command = _assess(logs)
-    if logs[0].near_misses is None:
-        yield f"near misses: not looked for (more than 50,000 records, or Spark); `{command}` lists them"
-        return
-    if outages := _outages(logs):
-        yield f"outage: {outages}"
-    for log in logs:
-        for each in log.near_together:
-            yield together_in_words(each, [log.name for log in report.logs])
-    yield f"{_near(logs) or 'near misses: none'}: `{command}` lists them"
-
-
-def together_in_words(near: NearTogether, logs: Sequence[str]) -> str:
-    """Return which near misses of one partition began within seconds."""
-    kinds = "; ".join(NEAR[kind] for kind in near.kinds)
-    where = partition_in_words(near, logs)
-    return f"{where}: within {near.seconds:.1f} s from offset {near.offset}, {near.time}: {kinds}"
-
-
-def _assess(logs: Sequence[AuditedLog]) -> str:
-    """Return the command that assesses these logs; of many with a placeholder."""
-    names = [shlex.quote(log.name) for log in logs] if len(logs) <= MOST_NAMED else ["PATH"]
-    return " ".join(("elrcheck assess", *(f"--log {name}" for name in names)))
-
-
-def _outages(logs: Sequence[AuditedLog]) -> str:
-    """Return how many partitions had no leader, and for how long; empty if none was seen."""
-    near = [near for log in logs for near in log.near_misses or () if near.kind == "no-leader" and near.longest]
-    longest = max((near.longest or 0 for near in near), default=0)
-    partitions = sum(near.partitions for near in near)
-    return f"{_several(partitions, 'partition')} without a leader for up to {longest:.1f} s" if partitions else ""
-
-
-def _near(logs: Sequence[AuditedLog]) -> str:
-    """Return the number of near misses, outages left out; empty if none was seen."""
-    times = sum(near.times for log in logs for near in log.near_misses or () if near.kind != "no-leader")
-    return several(times, "near miss", "near misses", grouped(times)) if times else ""
-
-
-def brokers_in_words(audited: AuditedLog | AuditedCluster) -> str:
-    """Return the ids of the brokers, then those that are fenced."""
-    fenced = f" (fenced: {', '.join(map(str, audited.fenced))})" if audited.fenced else ""
-    return (", ".join(map(str, audited.brokers)) or "none") + fenced
 
 
 def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
@@ -228,11 +100,6 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
         yield Labelled(label, advice)
 
 
-def advice_label(flag: AuditFlag) -> str:
-    """Return what the advice of a flag is for: to act now, or to check what an ended condition has left."""
-    return "now" if flag.until is None else "check"
-
-
 def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Iterator[Block]:
     for text in cluster.unseen:
         yield Line(f"NOT SEEN  {text}", style="bold yellow")
@@ -246,20 +113,16 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
         )
     yield Headline(
         report.verdict,
-        f"{answer_in_words(report)}: {_several(cluster.topics, 'topic')}, {_several(report.partitions, 'partition')},"
-        f" {_several(len(report.flags), 'flag')}, {report.seconds:.1f} s",
+        f"{answer_in_words(report)}: {counted(cluster.topics, 'topic')}, {counted(report.partitions, 'partition')},"
+        f" {counted(len(report.flags), 'flag')}, {report.seconds:.1f} s",
     )
-
-
-def _several(number: int, noun: str) -> str:
-    return several(number, noun, written=grouped(number))
 
 
 def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
     listed = [log for log in report.logs if detail > 0 or len(report.logs) == 1 or needs_a_look(log, report)]
     for log in listed:
         span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
-        facts = [_several(log.records, "record"), span, _several(log.partitions, "partition")]
+        facts = [counted(log.records, "record"), span, counted(log.partitions, "partition")]
         changes = log.explained + log.unexplained
         facts.append(f"{grouped(log.explained)} of {grouped(changes)} changes explained")
         if log.aborted_transactions:
@@ -274,12 +137,12 @@ def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
     if rest := len(report.logs) - len(listed):
         records = sum(log.records for log in report.logs) - sum(log.records for log in listed)
         more = "log" if len(listed) == 0 else "more log"
-        yield Line(f"{_several(rest, more)} without a flag ({_several(records, 'record')}); --verbose lists them")
+        yield Line(f"{counted(rest, more)} without a flag ({counted(records, 'record')}); --verbose lists them")
     yield from map(Line, near_in_words(report))
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"
-        yield Line(f"not read: {_several(unread.count, 'record')} of a kind that is not known, {what}")
+        yield Line(f"not read: {counted(unread.count, 'record')} of a kind that is not known, {what}")
         yield Line(f"          the first at offset {unread.offset} in {unread.path}")
 
 

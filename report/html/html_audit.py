@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from elrcheck.report.document import THIN_SPACE, Document
-from elrcheck.report.documents.audit_document import (
+from elrcheck.report.html.html_lanes import lane_picture
+from elrcheck.report.html.html_part import Grid, PagePart
+from elrcheck.report.words.audit_words import (
     NEAR,
     advice_label,
     brokers_in_words,
@@ -17,8 +19,6 @@ from elrcheck.report.documents.audit_document import (
     release_in_words,
     short_names,
 )
-from elrcheck.report.html.html_lanes import lane_picture
-from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
 MOST_OPEN = 3

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.assess_document import (
-    AUDITED,
-    CAN,
-    MOST_TOPICS,
-    FindingOfGroups,
-    by_design_together,
-    difference_rows,
-    findings_together,
-    seen_in_words,
-    span_in_words,
-    titles_of,
-)
-from elrcheck.report.documents.audit_document import NEAR
+from elrcheck.report.documents.assess_document import AUDITED
 from elrcheck.report.documents.risk_document import (
     SEARCHED,
     WORDS,
@@ -32,6 +20,18 @@ from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, NameList, PagePart
 from elrcheck.report.html.html_trace import trace_block
 from elrcheck.report.plain_words import some_of
+from elrcheck.report.words.assess_words import (
+    CAN,
+    MOST_TOPICS,
+    FindingOfGroups,
+    by_design_together,
+    difference_rows,
+    findings_together,
+    seen_in_words,
+    span_in_words,
+    titles_of,
+)
+from elrcheck.report.words.audit_words import NEAR
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 

@@ -8,7 +8,7 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.kafka.audit.rules import audit_rules
-from elrcheck.report.documents.audit_document import release_in_words
+from elrcheck.report.words.audit_words import release_in_words
 from support.live_cluster import FakeCluster, partition, shrunk, topic
 
 NEXT_STEPS = audit_rules().next_steps

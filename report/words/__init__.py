@@ -1,0 +1,1 @@
+"""Audits and assessments in words, which text, pages and CI formats share."""
