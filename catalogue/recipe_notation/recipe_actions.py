@@ -7,33 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, SameTable, read_record
+from elrcheck.base.typed.records import From, KeyName, Natural, Positive, read_record
+from elrcheck.catalogue.recipe_notation.recipe_signs import (
+    PATIENCE,
+    Action,
+    Answered,
+    Leaderless,
+    LogEnd,
+    PrintedLine,
+    Unserved,
+    WaitStep,
+)
 from elrcheck.catalogue.recipe_notation.recipe_values import (
     Acks,
     Brokers,
     Configurable,
     KafkaSettings,
-    Leaders,
     Partition,
-    Pattern,
     Process,
     Seconds,
     Sleeping,
     Topic,
 )
 
-PATIENCE = 60.0
-INSTEAD_PATIENCE = 10.0
 STOP = 120.0
 START = 240.0
-
-
-class Action:
-    """What a step does; each kind is a record below."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +85,6 @@ class Send(Action):
     """Send one record with acks=all, without waiting for the answer."""
 
     partition: Annotated[Partition, From.TAG]
-
-
-@dataclass(frozen=True)
-class Answered(Action):
-    """Wait until every sent record has an answer; with `instead`, until it is acknowledged."""
-
-    partition: Annotated[Partition, From.TAG]
-    seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
 
 
 @dataclass(frozen=True)
@@ -264,87 +257,6 @@ class Sleep(Action):
     because: str
 
 
-@dataclass(frozen=True)
-class ExpectedPartition:
-    """The expected answer of DescribeTopicPartitions; None for a field that may have any value.
-
-    leader: the possible leaders, -1 for none. isr_size: the number of members of the ISR. Only `replicas` is ordered.
-    """
-
-    leader: Leaders | None = None
-    replicas: Brokers | None = None
-    isr: Brokers | None = None
-    elr: Brokers | None = None
-    last_known_elr: Brokers | None = None
-    isr_size: Natural | None = None
-
-
-@dataclass(frozen=True)
-class WaitStep(Action):
-    """Wait for a predicted state. decides: whether the finding is not reproduced if the state does not come."""
-
-    partition: Annotated[Partition, From.TAG]
-    seen: Annotated[ExpectedPartition, SameTable(ExpectedPartition)]
-    seconds: Seconds = PATIENCE
-    decides: bool = False
-
-    def checked(self, node: Node) -> WaitStep:
-        if self.seen == ExpectedPartition():
-            node.fail("a `wait` says what it waits for", "such as leader = 2")
-        return self
-
-
-@dataclass(frozen=True)
-class Leaderless(Action):
-    """Watch whether the partition has no leader for this long, which makes it unavailable; then continue.
-
-    DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
-    """
-
-    partition: Annotated[Partition, From.TAG]
-    seconds: Seconds
-
-
-@dataclass(frozen=True)
-class Unserved(Action):
-    """Send one record with acks=all: if it is not acknowledged in time, the partition is unavailable; then continue."""
-
-    partition: Annotated[Partition, From.TAG]
-    seconds: Seconds
-
-
-@dataclass(frozen=True)
-class PrintedLine(Action):
-    """Wait until a node (100: the controller) has printed a matching line since its last start or such step."""
-
-    node: Annotated[Natural, From.TAG]
-    pattern: Pattern
-    seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
-
-
-@dataclass(frozen=True)
-class LogEnd(Action):
-    """Wait until the log of a replica ends at an offset, or, with `gone`, until the broker has no replica any more."""
-
-    partition: Annotated[Partition, From.TAG]
-    broker: Natural
-    end: Natural | None = None
-    seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
-    gone: bool = False
-
-    def checked(self, node: Node) -> LogEnd:
-        if self.gone == (self.end is not None):
-            node.fail("a `log` waits for an `end`, or until it is `gone`")
-        return self
-
-
-Sign: TypeAlias = WaitStep | PrintedLine | LogEnd
-"""The alternative outcome of a step with `instead`. If the awaited outcome does not come in time but this one does,
-the finding is not reproduced; if neither does, the run is inconclusive."""
-
-
 STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "create": (Create, {}),
     "delete": (Delete, {}),
@@ -382,24 +294,6 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "log": (LogEnd, {}),
 }
 """First key of a step -> its class, and the fields whose values the kind determines."""
-SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
-    "wait": (WaitStep, {"decides": False}),
-    "said": (PrintedLine, {"instead": None}),
-    "log": (LogEnd, {"instead": None}),
-}
-"""The kinds that `instead` may name, and the fields that it cannot set."""
-
-
-def _read_sign(node: Node) -> Sign:
-    """Read the value of `instead`: a waiting step, as a table."""
-    if not isinstance(node.value, dict):
-        node.expected('a table such as { log = "orders-0", broker = 1, end = 3 }')
-    kind = next(iter(node.value), "")
-    if kind not in SIGNS:
-        node.fail(f"`{kind}` shows nothing", "what is seen instead is a `wait`, `said` or `log`")
-    record, fixed = SIGNS[kind]
-    patience = {} if "seconds" in node else {"seconds": INSTEAD_PATIENCE}
-    return read_record(node, record, {**fixed, **patience}, tag=kind)
 
 
 def kind_of(node: Node) -> str:

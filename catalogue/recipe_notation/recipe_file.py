@@ -74,19 +74,9 @@ from elrcheck.base.typed.records import (
 )
 from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.packaged_files import packaged_files
-from elrcheck.catalogue.recipe_notation.recipe_actions import (
-    Action,
-    Create,
-    Delete,
-    ExpectedPartition,
-    Leaderless,
-    Signal,
-    Unserved,
-    WaitStep,
-    kind_of,
-    read_action,
-)
+from elrcheck.catalogue.recipe_notation.recipe_actions import Create, Delete, Signal, kind_of, read_action
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
+from elrcheck.catalogue.recipe_notation.recipe_signs import Action, ExpectedPartition, Leaderless, Unserved, WaitStep
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
 from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Partition
 

@@ -22,7 +22,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import KeyName, Natural
 from elrcheck.catalogue.file_values import SCOPE, Knobs, Variant
-from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
+from elrcheck.catalogue.recipe_notation.recipe_signs import ExpectedPartition
 from elrcheck.catalogue.recipe_notation.recipe_values import NO_LEADER
 from elrcheck.model.knobs import plain
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
-    Action,
-    Answered,
     Begin,
     Commit,
     ConfigureStep,
@@ -20,11 +18,8 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     ElectStep,
     Exited,
     Feature,
-    Leaderless,
-    LogEnd,
     LoseLog,
     MoveDirectory,
-    PrintedLine,
     Produce,
     ReassignStep,
     Send,
@@ -34,10 +29,17 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Stream,
     Throttle,
     UnregisterStep,
+)
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
+from elrcheck.catalogue.recipe_notation.recipe_signs import (
+    Action,
+    Answered,
+    Leaderless,
+    LogEnd,
+    PrintedLine,
     Unserved,
     WaitStep,
 )
-from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.cluster.node_settings import CONTROLLER

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition, LogEnd, PrintedLine, Sign, WaitStep
+from elrcheck.catalogue.recipe_notation.recipe_signs import ExpectedPartition, LogEnd, PrintedLine, Sign, WaitStep
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster, NotInTime, wait_for
 from elrcheck.kafka.cluster.cluster_clients import PartitionState
 from elrcheck.kafka.partition_questions import NO_LEADER

@@ -10,21 +10,17 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.packaged_findings import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
-    Answered,
     Create,
     Delete,
     ElectStep,
-    ExpectedPartition,
-    LogEnd,
     LoseLog,
-    PrintedLine,
     ReassignStep,
     Signal,
     Start,
     Stream,
-    WaitStep,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
+from elrcheck.catalogue.recipe_notation.recipe_signs import Answered, ExpectedPartition, LogEnd, PrintedLine, WaitStep
 from support.edits import replaced
 
 SMALL = """\

@@ -11,8 +11,8 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_signs import ExpectedPartition
 from elrcheck.checking.check import run_check
 
 TRACED = {recipe.id: recipe for recipe in packaged_recipes() if recipe.trace is not None}

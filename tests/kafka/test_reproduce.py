@@ -13,7 +13,7 @@ from junitparser import JUnitXml
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.catalogue.recipe_notation import recipe_file
-from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
+from elrcheck.catalogue.recipe_notation.recipe_signs import ExpectedPartition
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.reproduce import reproduce
