@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.ir_text import ir
-from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, plane_writer, read_stored
+from elrcheck.explorer.kernel.planes_ir import plane_writer, read_stored
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Program
@@ -79,7 +79,8 @@ def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
 
 def check_loop(checks: int, words: int, lanes: Lanes, body: str) -> str:
     """Return the IR of @check around `body`, which ORs the hits of the block in %planes into the words at %to."""
-    return ir("check", buffers=block_buffers(words, lanes), checks=checks, cut=cut_block(words, lanes), body=body)
+    room = words * lanes.count
+    return ir("check.check", block_words=room, words=words, lanes=lanes.count, checks=checks, body=body)
 
 
 def values_function(layout: WordLayout, lanes: Lanes) -> str:
@@ -93,26 +94,6 @@ def values_function(layout: WordLayout, lanes: Lanes) -> str:
         for part in range(1 << max(0, slot.bits - low))
     ]
     w = plane_writer(layout, lanes)
-    w.lines += [
-        "define void @values(ptr noalias %states, i64 %first, i64 %last, ptr noalias %seen) {",
-        "entry:",
-        block_buffers(layout.words, lanes),
-        f"  %found = alloca [{max(1, len(parts))} x {vector}], align {lanes.bytes}",
-        "  br label %clear",
-        "clear:",
-        "  %k = phi i64 [ 0, %entry ], [ %k1, %clear ]",
-        f"  %clear.p = getelementptr {vector}, ptr %found, i64 %k",
-        f"  store {vector} zeroinitializer, ptr %clear.p, align {lanes.bytes}",
-        "  %k1 = add i64 %k, 1",
-        f"  %k.more = icmp ult i64 %k1, {max(1, len(parts))}",
-        "  br i1 %k.more, label %clear, label %next",
-        "next:",
-        "  %i = phi i64 [ %first, %clear ], [ %i1, %block ]",
-        "  %more = icmp ult i64 %i, %last",
-        "  br i1 %more, label %block, label %done",
-        "block:",
-        cut_block(layout.words, lanes),
-    ]
     marks: dict[int, tuple[str, str]] = {}
     for place, (leaf, part) in enumerate(parts):
         if leaf not in marks:
@@ -124,37 +105,22 @@ def values_function(layout: WordLayout, lanes: Lanes) -> str:
         where = w.let(f"getelementptr {vector}, ptr %found, i64 {place}")
         old = w.let(f"load {vector}, ptr {where}, align {lanes.bytes}")
         w.do(f"store {vector} {w.let(f'or {vector} {old}, {mark}')}, ptr {where}, align {lanes.bytes}")
-    places = ", ".join(f"i64 {leaf}" for leaf, _ in parts) or "i64 0"
-    shifts = ", ".join(f"i64 {part * lanes.bits}" for _, part in parts) or "i64 0"
-    wide = f"zext i{lanes.bits} %some to i64" if lanes.bits < 64 else "or i64 %some, 0"
-    return f"""
-@values.leaf = internal constant [{max(1, len(parts))} x i64] [{places}]
-@values.shift = internal constant [{max(1, len(parts))} x i64] [{shifts}]
-{chr(10).join(w.lines)}
-  br label %next
-done:
-  %p = phi i64 [ 0, %next ], [ %p1, %add ]
-  %p.more = icmp ult i64 %p, {len(parts)}
-  br i1 %p.more, label %add, label %return
-add:
-  %all.p = getelementptr {vector}, ptr %found, i64 %p
-  %all = load {vector}, ptr %all.p, align {lanes.bytes}
-  %some = call i{lanes.bits} @llvm.vector.reduce.or.{lanes.suffix}({vector} %all)
-  %wide = {wide}
-  %shift.p = getelementptr i64, ptr @values.shift, i64 %p
-  %shift = load i64, ptr %shift.p, align 8
-  %bits = shl i64 %wide, %shift
-  %leaf.p = getelementptr i64, ptr @values.leaf, i64 %p
-  %leaf = load i64, ptr %leaf.p, align 8
-  %target = getelementptr i64, ptr %seen, i64 %leaf
-  %had = load i64, ptr %target, align 8
-  %has = or i64 %had, %bits
-  store i64 %has, ptr %target, align 8
-  %p1 = add i64 %p, 1
-  br label %done
-return:
-  ret void
-}}"""
+    return ir(
+        "check.values",
+        block_words=layout.words * lanes.count,
+        words=layout.words,
+        lanes=lanes.count,
+        room=max(1, len(parts)),
+        parts=len(parts),
+        places=", ".join(f"i64 {leaf}" for leaf, _ in parts) or "i64 0",
+        shifts=", ".join(f"i64 {part * lanes.bits}" for _, part in parts) or "i64 0",
+        vector=vector,
+        bytes=lanes.bytes,
+        bits=lanes.bits,
+        suffix=lanes.suffix,
+        wide=f"zext i{lanes.bits} %some to i64" if lanes.bits < 64 else "or i64 %some, 0",
+        body="\n".join(w.lines),
+    )
 
 
 def _mark(w: Writer, bits: int, value: str, low: int) -> tuple[str, str]:

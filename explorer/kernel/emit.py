@@ -51,24 +51,13 @@ class Lanes:
         return f"splat (i1 {'true' if value else 'false'})"
 
 
-class Writer:
-    """Instructions of one function, and the names of the nodes computed so far.
+class FunctionLines:
+    """The lines of one function, and the label of the block that is being written."""
 
-    read_leaf emits the value of a leaf, read_flag that of a leaf which is 0 or 1 as a boolean.
-    """
-
-    def __init__(
-        self, lanes: Lanes, read_leaf: Callable[[Writer, int], str], read_flag: Callable[[Writer, int], str]
-    ) -> None:
-        self.lanes = lanes
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.block = "entry"
-        self._read_leaf, self._read_flag = read_leaf, read_flag
-        self._names: dict[int, tuple[str, bool]] = {}
-        self._order: list[int] = []
         self._count = 0
-
-    # -- instructions
 
     def let(self, text: str) -> str:
         """Append an instruction with a result; return the result's name."""
@@ -79,13 +68,29 @@ class Writer:
     def do(self, text: str) -> None:
         self.lines.append("  " + text)
 
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+        self.block = label
+
     def new_label(self, hint: str) -> str:
         self._count += 1
         return f"{hint}{self._count}"
 
-    def start(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-        self.block = label
+
+class Writer(FunctionLines):
+    """Instructions of one function, and the names of the nodes computed so far.
+
+    read_leaf emits the value of a leaf, read_flag that of a leaf which is 0 or 1 as a boolean.
+    """
+
+    def __init__(
+        self, lanes: Lanes, read_leaf: Callable[[Writer, int], str], read_flag: Callable[[Writer, int], str]
+    ) -> None:
+        super().__init__()
+        self.lanes = lanes
+        self._read_leaf, self._read_flag = read_leaf, read_flag
+        self._names: dict[int, tuple[str, bool]] = {}
+        self._order: list[int] = []
 
     # -- nodes
 

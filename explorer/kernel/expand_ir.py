@@ -29,7 +29,7 @@ from elrcheck.explorer.kernel.check_ir import check_nodes
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.explorer.kernel.group_ir import ARGUMENTS, InstanceGroup
 from elrcheck.explorer.kernel.ir_text import ir
-from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, narrowest, plane_functions, vector_bits
+from elrcheck.explorer.kernel.planes_ir import narrowest, plane_functions, vector_bits
 from elrcheck.explorer.kernel.record_ir import RecordLayout, flag_words, record_functions
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import asleep, changes
@@ -90,7 +90,7 @@ def expand_driver(program: Program, layout: WordLayout, lanes: Lanes, groups: in
     parts = [
         plane_functions(layout.words, lanes),
         record_functions(RecordLayout(layout.words, flag_words(program)), lanes),
-        ir("enter"),
+        ir("expand.enter"),
         _asleep_table(program, lanes),
         _driver(program, layout.words, lanes, groups),
     ]
@@ -148,14 +148,14 @@ def _driver(program: Program, words: int, lanes: Lanes, groups: int) -> str:
     i64 %position, i64 %thin, ptr {at}, ptr %counters, ptr %seen, ptr %any, ptr %mine)"""
         at = f"%at{number}"
     return ir(
-        "expand",
-        buffers=block_buffers(words, lanes),
+        "expand.expand",
+        block_words=words * count,
+        words=words,
         marks=sleep_words * count,
         at=at,
-        cut=cut_block(words, lanes),
         sleep_words=sleep_words,
         rows=rows,
-        count=count,
+        lanes=count,
         calls=calls,
         record_bytes=8 * size,
     )

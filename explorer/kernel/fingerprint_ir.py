@@ -47,7 +47,7 @@ def fingerprint_functions(words: int, width: int, instances: int) -> str:
         [
             hash_functions(words),
             hash_function("second_hash", words, 3),
-            ir("displaced", Context),
+            ir("fingerprints.displaced", Context),
             _insert(words, width, bits),
             insert_rows(words, width),
             _origin(bits),
@@ -79,7 +79,7 @@ compare:
   %rest.p = getelementptr i64, ptr %slot.p, i64 1
   store atomic i64 %b, ptr %rest.p release, align 8"""
     return ir(
-        "insert_fingerprint",
+        "fingerprints.insert",
         Context,
         Shared,
         row_block=ROW_BLOCK,
@@ -103,7 +103,7 @@ def _origin(bits: int) -> str:
     one off at most, either way; a slot at the start of the table may have its home at the end.
     """
     place = 64 - bits
-    return ir("origin", bits=bits, place=place, credits=1 << bits)
+    return ir("fingerprints.origin", bits=bits, place=place, credits=1 << bits)
 
 
 def _rehash(width: int, bits: int) -> str:
@@ -118,10 +118,10 @@ def _rehash(width: int, bits: int) -> str:
   %second = load i64, ptr %second.p, align 8
   %to2.p = getelementptr i64, ptr %to.p, i64 1
   store i64 %second, ptr %to2.p, align 8"""
-    return ir("rehash_fingerprints", width=width, store=store)
+    return ir("fingerprints.rehash", width=width, store=store)
 
 
 def _settle(width: int, bits: int) -> str:
     """Return @settle, which counts the credits of slots first..last by instance and makes them OLD."""
     old = (1 << bits) - 1
-    return ir("settle", width=width, old=old, newest=old - 1)
+    return ir("fingerprints.settle", width=width, old=old, newest=old - 1)

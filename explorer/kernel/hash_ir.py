@@ -29,7 +29,9 @@ SALT = (
 
 def hash_functions(words: int) -> str:
     """Return the IR of @hash, @home and @hashes, which computes the hashes of an array of rows."""
-    return "\n".join([ir("fold"), hash_function("hash", words, 0), ir("home"), ir("hashes", words=words)])
+    return "\n".join(
+        [ir("hash.fold"), hash_function("hash", words, 0), ir("hash.home"), ir("hash.hashes", words=words)]
+    )
 
 
 def hash_function(name: str, words: int, turn: int) -> str:

@@ -116,27 +116,6 @@ def plane_parts(
     return mask, parts
 
 
-def block_buffers(words: int, lanes: Lanes) -> str:
-    """Return the IR that makes room for a block of states: %words and %planes."""
-    size = words * lanes.count
-    return "".join(f"\n  %{name} = alloca [{size} x i64], align 64" for name in ("words", "planes"))
-
-
-def cut_block(words: int, lanes: Lanes) -> str:
-    """Return the IR that cuts the block from row %i of %states on, at most up to %last.
-
-    %n is the number of its states, %i1 the first row after it.
-    """
-    return f"""
-  %left = sub i64 %last, %i
-  %n = call i64 @llvm.umin.i64(i64 %left, i64 {lanes.count})
-  %i1 = add i64 %i, %n
-  %row.at = mul i64 %i, {words}
-  %row = getelementptr i64, ptr %states, i64 %row.at
-  call void @columns(ptr %row, i64 %n, ptr %words)
-  call void @cut(ptr %words, i64 {words}, ptr %planes)"""
-
-
 def plane_functions(words: int, lanes: Lanes) -> str:
     """Return the IR of @columns and @cut."""
     return "\n".join([_columns(words, lanes), _cut(lanes)])
@@ -144,7 +123,7 @@ def plane_functions(words: int, lanes: Lanes) -> str:
 
 def _columns(words: int, lanes: Lanes) -> str:
     moves = copy_row(words, "column", "%row", "%to", target_step=lanes.count)
-    return ir("columns", words=words, moves=moves, lanes=lanes.count)
+    return ir("planes.columns", words=words, moves=moves, lanes=lanes.count)
 
 
 def _cut(lanes: Lanes) -> str:
@@ -159,4 +138,4 @@ def _cut(lanes: Lanes) -> str:
             moved = f"%t{p}"
         moves += f"\n  %p{p} = getelementptr i8, ptr %to, i64 {p * lanes.count * size}"
         moves += f"\n  store {part} {moved}, ptr %p{p}, align {size}"
-    return ir("cut", lanes=lanes.count, plane_bytes=8 * lanes.count, size=size, moves=moves)
+    return ir("planes.cut", lanes=lanes.count, plane_bytes=8 * lanes.count, size=size, moves=moves)

@@ -55,7 +55,7 @@ def record_functions(record: RecordLayout, lanes: Lanes) -> str:
         for k in range(record.flag_words)
     )
     return ir(
-        "records",
+        "records.records",
         copies=copies,
         instance_bits=INSTANCE_BITS,
         origin=record.origin,

@@ -30,10 +30,10 @@ def explore_function(record: RecordLayout, chunk: int, fingerprint: int = 0, can
     if fingerprint:
         peek, after_hash, before_probe = "", "probe", "hash"
     else:
-        peek = "\n" + ir("peek", words=words, last=8 * words - 1)
+        peek = "\n" + ir("search.peek", words=words, last=8 * words - 1)
         after_hash, before_probe = "peek", "peek"
     return ir(
-        "explore",
+        "search.explore",
         Shared,
         Context,
         chunk=chunk,

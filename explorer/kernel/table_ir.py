@@ -75,7 +75,7 @@ class Context(IntEnum):
 def table_functions(words: int) -> str:
     """Return the IR of @insert_rows, @rehash, @relocate, and of @hash and @insert for the search loop."""
     return "\n".join(
-        [hash_functions(words), _same(words), _insert(words), insert_rows(words), ir("rehash"), _relocate(words)]
+        [hash_functions(words), _same(words), _insert(words), insert_rows(words), ir("table.rehash"), _relocate(words)]
     )
 
 
@@ -98,7 +98,7 @@ def _same(words: int) -> str:
 def _insert(words: int) -> str:
     """Return @insert, which inserts one state, credited to the instance %who if it is new in this level."""
     copy = copy_row(words, "new", "%state", "%fresh")
-    return ir("insert", Context, Shared, row_block=ROW_BLOCK, words=words, copy=copy)
+    return ir("table.insert", Context, Shared, row_block=ROW_BLOCK, words=words, copy=copy)
 
 
 def insert_rows(words: int, width: int = 1) -> str:
@@ -107,10 +107,10 @@ def insert_rows(words: int, width: int = 1) -> str:
     It makes two passes over a few rows at a time, so that slots are prefetched before they are probed.
     width: words per slot.
     """
-    return ir("insert_rows", Context, Shared, insert_batch=INSERT_BATCH, words=words, width=width)
+    return ir("table.insert_rows", Context, Shared, insert_batch=INSERT_BATCH, words=words, width=width)
 
 
 def _relocate(words: int) -> str:
     """Return @relocate, which moves a row, its credit and the slot's reference; no other worker may run."""
     copy = copy_row(words, "moved", "%source", "%target")
-    return ir("relocate", Shared, words=words, copy=copy)
+    return ir("table.relocate", Shared, words=words, copy=copy)

@@ -44,9 +44,9 @@ def walk_modules(program: Program, shapes: KernelShapes) -> list[str]:
     words = shapes.layout.words
     functions = [
         check_function(program, shapes.layout, shapes.lanes),
-        ir("mix", mix_1=MIX_1, mix_2=MIX_2),
+        ir("walk.mix", mix_1=MIX_1, mix_2=MIX_2),
         _sketch(words),
-        ir("note", walk_bits=WALK_BITS),
+        ir("walk.note", walk_bits=WALK_BITS),
         _refill(words),
         _choose(shapes.record),
         _look(len(shapes.state_checks), shapes.lanes.count),
@@ -57,40 +57,30 @@ def walk_modules(program: Program, shapes: KernelShapes) -> list[str]:
 
 def _sketch(words: int) -> str:
     """Return @sketch, which adds one row to the sketch."""
-    lines = ["define internal void @sketch(ptr %sketch, ptr %row) alwaysinline {"]
+    rounds = []
     for k in range(words):
         before = f"%h{k - 1}" if k else "0"
-        lines += [
+        rounds += [
             f"  %p{k} = getelementptr i64, ptr %row, i64 {k}",
             f"  %w{k} = load i64, ptr %p{k}, align 8",
             f"  %x{k} = xor i64 %w{k}, {before}",
             f"  %y{k} = add i64 %x{k}, {GOLDEN}",
             f"  %h{k} = call i64 @mix(i64 %y{k})",
         ]
-    return "\n".join(
-        [
-            *lines,
-            f"  %place = lshr i64 %h{words - 1}, {64 - SKETCH_BITS}",
-            f"  %moved = shl i64 %h{words - 1}, {SKETCH_BITS}",
-            f"  %rest = or i64 %moved, {1 << SKETCH_BITS - 1}",
-            "  %zeros = call i64 @llvm.ctlz.i64(i64 %rest, i1 true)",
-            "  %rank.w = add i64 %zeros, 1",
-            "  %rank = trunc i64 %rank.w to i8",
-            "  %at = getelementptr i8, ptr %sketch, i64 %place",
-            "  %old = load i8, ptr %at, align 1",
-            "  %up = icmp ugt i8 %rank, %old",
-            "  %new = select i1 %up, i8 %rank, i8 %old",
-            "  store i8 %new, ptr %at, align 1",
-            "  ret void",
-            "}",
-        ]
+    return ir(
+        "walk.sketch",
+        rounds="\n".join(rounds),
+        hash=f"%h{words - 1}",
+        index_bits=SKETCH_BITS,
+        index_shift=64 - SKETCH_BITS,
+        guard=1 << SKETCH_BITS - 1,
     )
 
 
 def _refill(words: int) -> str:
     """Return @refill: it starts new walks in lanes whose walk has ended, and drops lanes if none remain."""
     return ir(
-        "refill",
+        "walk.refill",
         WalkContext,
         WalkShared,
         ended=ENDED,
@@ -102,14 +92,14 @@ def _refill(words: int) -> str:
 
 
 def _walk(record: RecordLayout) -> str:
-    return ir("walk", WalkContext, flag_words=max(1, record.flag_words))
+    return ir("walk.walk", WalkContext, flag_words=max(1, record.flag_words))
 
 
 def _choose(record: RecordLayout) -> str:
     """Return @choose, which picks one of `made` records for each lane; a lane without records has ended."""
     flags = "".join(_step_flags(record, k) for k in range(record.flag_words))
     return ir(
-        "choose",
+        "walk.choose",
         WalkContext,
         golden=GOLDEN,
         ended=ENDED,
@@ -135,7 +125,7 @@ def _step_flags(record: RecordLayout, k: int) -> str:
 def _look(checks: int, width: int) -> str:
     """Return @look, which runs the state checks on every lane; checks hit at an earlier step are skipped."""
     return ir(
-        "look",
+        "walk.look",
         WalkContext,
         rest=width - 1,
         width=width,

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.emit import FunctionLines, Lanes
 from elrcheck.explorer.kernel.group_ir import ARGUMENTS
+from elrcheck.explorer.kernel.ir_text import ir
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.lang.lowering.nodes import MAX_BIT
 
@@ -68,23 +69,14 @@ class Op(IntEnum):
     SKIP = 33  # on to instruction c if Ra is in no lane of Mb
 
 
-class Interpreter:
+class Interpreter(FunctionLines):
     """Writes @interpret, with one case for each operation."""
 
     def __init__(self, lanes: Lanes) -> None:
+        super().__init__()
         self.lanes, self.kind, self.flag = lanes, lanes.number, lanes.flag
-        self.lines: list[str] = []
-        self._count = 0
 
     # -- instructions
-
-    def let(self, text: str) -> str:
-        self._count += 1
-        self.lines.append(f"  %t{self._count} = {text}")
-        return f"%t{self._count}"
-
-    def do(self, text: str) -> None:
-        self.lines.append(f"  {text}")
 
     def field(self, name: str) -> str:
         """Return a field of the instruction, with its sign."""
@@ -144,44 +136,28 @@ class Interpreter:
     # -- the function
 
     def text(self) -> str:
-        lanes, size = self.lanes, 4 * FIELDS
-        cases = "\n    ".join(f"i32 {op:d}, label %do.{op.name.lower()}" for op in Op)
-        self.lines = [
-            f"define ptr @interpret(ptr noalias %code, ptr noalias %places, i64 %room, {ARGUMENTS}) {{",
-            "entry:",
-            f"  %registers = alloca {self.kind}, i64 %room, align {lanes.bytes}",
-            f"  %fresh = alloca [{PLANES} x {self.kind}], align {lanes.bytes}",
-            f"  %masks = alloca [{MASKS} x i64], align 8",
-            "  %record = alloca ptr, align 8",
-            "  %before = alloca ptr, align 8",
-            "  %idle = alloca i64, align 8",
-            f"  %origin = shl i64 %position, {INSTANCE_BITS}",
-            "  store i64 %valid, ptr %masks, align 8",
-            "  %none = getelementptr i64, ptr %masks, i64 1",
-            "  store i64 0, ptr %none, align 8",
-            "  store ptr %out, ptr %record, align 8",
-            "  store ptr %out, ptr %before, align 8",
-            "  store i64 -1, ptr %idle, align 8",
-            "  br label %run",
-            "run:",
-            "  %at = phi ptr [ %code, %entry ], [ %following, %next ], [ %target, %jump ]",
-            f"  %following = getelementptr i8, ptr %at, i64 {size}",
-            "  %op = load i32, ptr %at, align 4",
-            f"  switch i32 %op, label %do.end [\n    {cases}\n  ]",
-            "next:",
-            "  br label %run",
-            "jump:",
-        ]
+        size = 4 * FIELDS
         where = self.let(f"mul i64 {self.field('c')}, {size}")
         self.do(f"%target = getelementptr i8, ptr %code, i64 {where}")
         self.do("br label %run")
         for op in Op:
             if op is not Op.END:
-                self.lines.append(f"do.{op.name.lower()}:")
+                self.start(f"do.{op.name.lower()}")
                 self.case(op)
-        self.lines.append("do.end:")
+        self.start("do.end")
         self.do(f"ret ptr {self.let('load ptr, ptr %record, align 8')}")
-        return "\n".join([*self.lines, "}"])
+        return ir(
+            "interpreter.interpret",
+            arguments=ARGUMENTS,
+            vector=self.kind,
+            bytes=self.lanes.bytes,
+            planes=PLANES,
+            masks=MASKS,
+            instance_bits=INSTANCE_BITS,
+            size=size,
+            cases="\n    ".join(f"i32 {op:d}, label %do.{op.name.lower()}" for op in Op),
+            operations="\n".join(self.lines),
+        )
 
     def case(self, op: Op) -> None:
         """Write what an operation does; it ends with a branch."""

@@ -1,6 +1,7 @@
+;; explore
 define i64 @explore(ptr noalias %s, ptr noalias %c) {
 entry:
-  !include setup
+  !include table.setup
   !load %stop = %s ${Shared.STOP} i64
   !load %limit = %s ${Shared.LIMIT} i64
   !load %margin = %s ${Shared.MARGIN} i64
@@ -42,7 +43,7 @@ room:
   %fits = icmp ule i64 %need, %limit
   br i1 %fits, label %chunk, label %full
 chunk:
-  %z0 = add i64 %a, $chunk
+  %z0 = add i64 %a, ${chunk}
   %z = call i64 @llvm.umin.i64(i64 %z0, i64 %e)
   %n = call i64 @expand(ptr %frontier, i64 %a, i64 %z, ptr %recs, ptr %counters, ptr null,
                         ptr %seen, ptr %before, i64 %thin)
@@ -53,26 +54,26 @@ chunk:
   br i1 %some, label %hash, label %done
 hash:
   %k1 = phi i64 [ 0, %chunk ], [ %k1n, %hash ]
-  %rec1.at = mul i64 %k1, $size
-  %rec1 = getelementptr i64, ptr %recs, i64 %rec1.at$least
+  %rec1.at = mul i64 %k1, ${size}
+  %rec1 = getelementptr i64, ptr %recs, i64 %rec1.at${least}
   %h1 = call i64 @hash(ptr %rec1)
   %hash1.p = getelementptr i64, ptr %hashes, i64 %k1
   store i64 %h1, ptr %hash1.p, align 8
   %tag1 = and i64 %h1, %upper
   %home1 = call i64 @home(i64 %tag1, i64 %slots)
-  %slot1.at = mul i64 %home1, $width
+  %slot1.at = mul i64 %home1, ${width}
   %slot1 = getelementptr i64, ptr %table, i64 %slot1.at
   call void @llvm.prefetch.p0(ptr %slot1, i32 0, i32 3, i32 1)
   %k1n = add i64 %k1, 1
   %more1 = icmp ult i64 %k1n, %n
-  br i1 %more1, label %hash, label %$after_hash$peek
+  br i1 %more1, label %hash, label %${after_hash}${peek}
 probe:
-  %k3 = phi i64 [ 0, %$before_probe ], [ %k3n, %probe ]
-  %rec3.at = mul i64 %k3, $size
+  %k3 = phi i64 [ 0, %${before_probe} ], [ %k3n, %probe ]
+  %rec3.at = mul i64 %k3, ${size}
   %rec3 = getelementptr i64, ptr %recs, i64 %rec3.at
-  %origin.p = getelementptr i64, ptr %rec3, i64 $origin
+  %origin.p = getelementptr i64, ptr %rec3, i64 ${origin}
   %origin = load i64, ptr %origin.p, align 8
-  %who = trunc i64 %origin to i$instance_bits
+  %who = trunc i64 %origin to i${instance_bits}
   %hash3.p = getelementptr i64, ptr %hashes, i64 %k3
   %h3 = load i64, ptr %hash3.p, align 8
   call void @insert(ptr %s, ptr %c, ptr %rec3, i64 %h3, i16 %who,
@@ -88,3 +89,26 @@ full:
 finished:
   ret i64 1
 }
+
+;; peek
+peek:
+  %k2 = phi i64 [ 0, %hash ], [ %k2n, %peek ]
+  %hash2.p = getelementptr i64, ptr %hashes, i64 %k2
+  %h2 = load i64, ptr %hash2.p, align 8
+  %tag2 = and i64 %h2, %upper
+  %home2 = call i64 @home(i64 %tag2, i64 %slots)
+  %slot2.p = getelementptr i64, ptr %table, i64 %home2
+  %slot2 = load atomic i64, ptr %slot2.p monotonic, align 8
+  %number2 = and i64 %slot2, %mask
+  %row2 = sub i64 %number2, 1
+  %row2.at = mul i64 %row2, ${words}
+  %row2.p = getelementptr i64, ptr %states, i64 %row2.at
+  %differ2 = xor i64 %slot2, %h2
+  %maybe2 = icmp ule i64 %differ2, %mask
+  %wanted2 = select i1 %maybe2, ptr %row2.p, ptr %slot2.p
+  %tail2 = getelementptr i8, ptr %wanted2, i64 ${last}
+  call void @llvm.prefetch.p0(ptr %wanted2, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %tail2, i32 0, i32 3, i32 1)
+  %k2n = add i64 %k2, 1
+  %more2 = icmp ult i64 %k2n, %n
+  br i1 %more2, label %peek, label %probe
