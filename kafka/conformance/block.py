@@ -124,7 +124,7 @@ class VersionResult:
             return
         group.count += more.count
         if more.example.rank < group.example.rank:
-            group.example = more.example
+            group.part, group.example = more.part, more.example
 
 
 def ask_block(config: Config, seed: int, block: Block, oracles: Sequence[Oracle]) -> list[VersionResult]:

@@ -73,7 +73,8 @@ class BrokerDisagreement:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        return (len(self.events),)
+        first = self.events[0]
+        return (len(first.events) if isinstance(first, Together) else 1, len(self.events))
 
 
 class BrokerPart(KafkaPart[BrokerWalk, Sequence[BrokerAnswer]]):

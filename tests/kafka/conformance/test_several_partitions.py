@@ -24,9 +24,10 @@ from elrcheck.kafka.broker_steps import (
     TogetherAnswer,
     Wait,
 )
+from elrcheck.kafka.conformance.block import VersionResult
 from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
-from elrcheck.kafka.conformance.broker.broker_model import BrokerModel
-from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin
+from elrcheck.kafka.conformance.broker.broker_part import BROKER, BROKER_CLASSES, BrokerDisagreement
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, TOLERANCE
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.broker.together_part import TOGETHER
@@ -123,6 +124,19 @@ def test_a_changed_rule_is_found_and_shrunk() -> None:
     smallest = TOGETHER.shrunk(CODE, unexplained(kafka, 60)[0], kafka)  # type: ignore[arg-type]
     text = example_of(smallest, "elrcheck conform", "code_4_1")
     assert "1 partitions" in text.setup[0] and len(text.events) <= 8
+
+
+def test_an_example_is_shrunk_by_the_part_that_asked_it() -> None:
+    """A class has one group, whether one partition was asked or several: the shortest walk of one is its example."""
+    known_class, _ = BROKER_CLASSES[0]
+    state = answer_of(begin(CODE, Beginning(1, 11, 1)), "ok", None)
+    single = BrokerDisagreement((Beginning(1, 11, 1),) * 3, state, state, state, ("high_watermark",), known_class)
+    result = VersionResult("0.0.0")
+    result.note(TOGETHER, replace(single, events=LAG[:1]))
+    result.note(BROKER, single)
+    result.note(TOGETHER, replace(single, events=LAG[:2]))
+    (group,) = result.groups.values()
+    assert (group.part, group.example, group.count) == (BROKER, single, 3)
 
 
 def test_a_walk_begins_with_two_or_three_partitions_and_depends_on_its_number_only() -> None:
