@@ -10,9 +10,9 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, Proposed, Together, TogetherAnswer
 from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
-from elrcheck.kafka.conformance.broker.broker_model import NOTHING_IN_FLIGHT, BrokerModel, answer_of, begin, decide
+from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin, decide
 from elrcheck.kafka.conformance.broker.lag import LagClock
-from elrcheck.kafka.conformance.broker.together_part import beginnings, happens
+from elrcheck.kafka.conformance.broker.together_part import beginnings, happens, unchanged
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.model.config import Config
@@ -60,10 +60,8 @@ class StandIn:
         self, held: BrokerModel, requests: AlterRequests, event: Together, p: int
     ) -> tuple[BrokerAnswer, BrokerModel]:
         """Return the answer of one partition, and its model afterwards."""
-        happened = happens(requests, event, p)
-        unanswered = (event.events[p] is not None and not happened) or (event.error and not requests.in_flight)
-        answer = answer_of(held, NOTHING_IN_FLIGHT if unanswered else "ok", None)
-        for one in happened:
+        answer = unchanged(held, requests, event, p)
+        for one in happens(requests, event, p):
             answer, held = decide(held, one)
         return answer, held
 

@@ -94,12 +94,16 @@ def happens(requests: AlterRequests, event: Together, p: int) -> tuple[BrokerEve
     return (*first, one)
 
 
+def unchanged(held: BrokerModel, requests: AlterRequests, event: Together, p: int) -> BrokerAnswer:
+    """Return the answer of a partition to which nothing happens, if only because no request of it is in flight."""
+    unanswered = event.events[p] is not None or (event.error is not None and not requests.in_flight)
+    return answer_of(held, NOTHING_IN_FLIGHT if unanswered else "ok", None)
+
+
 def _compared(held: BrokerModel, requests: AlterRequests, event: Together, p: int, kafka: BrokerAnswer) -> Compared:
     happened = happens(requests, event, p)
     if not happened:
-        answers = event.error is not None or event.events[p] is not None
-        unanswered = event.events[p] is not None or not requests.in_flight
-        same = answer_of(held, NOTHING_IN_FLIGHT if answers and unanswered else "ok", None)
+        same = unchanged(held, requests, event, p)
         differs = differing(kafka, same)
         return same, differs, None, None if differs else held
     for earlier in happened[:-1]:
