@@ -27,7 +27,6 @@ from elrcheck.catalogue.glossary import term, term_entries
 from elrcheck.catalogue.model_entries import (
     Entry,
     action_entries,
-    budget_entries,
     finding_entries,
     hazard_entries,
     knob_entries,
@@ -187,9 +186,9 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
             fair = {fn.name: fairness_of(fn) for fn in actions}
             return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(actions)]
         case "knobs":
-            return knob_entries()
+            return knob_entries(budgets=False)
         case "budgets":
-            return budget_entries()
+            return knob_entries(budgets=True)
         case "scenarios":
             return scenario_entries()
         case "hazards":

@@ -204,14 +204,9 @@ def change_text(hazard: Hazard) -> str:
     return " ".join(f"{name}={setting_text(value)}" for name, value in hazard.knobs.items())
 
 
-def knob_entries() -> list[Entry]:
-    """Return the sizes and switches of the protocol, without budgets."""
-    return [knob.describe() for knob in knobs() if not knob.is_budget]
-
-
-def budget_entries() -> list[Entry]:
-    """Return the budgets, which bound how often a search may disturb the system."""
-    return [knob.describe() for knob in knobs() if knob.is_budget]
+def knob_entries(budgets: bool) -> list[Entry]:
+    """Return the budgets, which bound how often a search may disturb the system, or the sizes and switches."""
+    return [knob.describe() for knob in knobs() if knob.is_budget == budgets]
 
 
 def _applies(waivers: Sequence[Expression]) -> str:

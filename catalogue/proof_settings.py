@@ -2,60 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import functools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
-from typing import Any
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.configured import find_variant, variant_config
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
+from elrcheck.catalogue.file_values import knob_values
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.results.prove_report import Coverage, SettingCovered
 
-COVERED: dict[str, Any] = {
-    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
-    "response_loss": True,
-    "fetch_loss": True,
-    "kills": 1,
-    "shutdowns": 1,
-    "shutdown_timeouts": 1,
-    "unregistrations": 1,
-    "directory_changes": 1,
-    "directory_failures": 1,
-    "directory_losses": 1,
-    "elections": 1,
-    "acks_zero": 1,
-    "feature_changes": 1,
-    "min_isr_changes": 1,
-    "late_answers": 1,
-}
-"""Settings of a proof: a budget above 0 enables its action, without any limit.
-
-Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`). Changes of min
-ISR are left out where the controller's index of ELR members goes stale, because only a budget bounds how stale.
-"""
-ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
-    "complete-winners": {
-        "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
-        "unclean_elections": 1,
-        "failovers": 1,
-        "min_isr_changes": 0,
-        "late_answers": 0,
-        "directory_failures": 0,
-        "directory_losses": 0,
-    }
-}
-"""Settings of a proof under an assumption; they replace or extend COVERED."""
-ASSUMED_OF_RELEASES: dict[ProofAssumption, dict[str, Any]] = {"complete-winners": {"unclean_elections": 1}}
-"""The same where there is no recovery manager."""
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
@@ -64,16 +32,34 @@ ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
 """Knobs whose values are different protocols, so that the report always names the one that is covered."""
 
 
+class ProofSettings(NamedTuple):
+    """The settings of a proof; under an assumption, those that replace or extend them, also of a released variant."""
+
+    covered: Mapping[str, Any]
+    assumed: Mapping[str, Mapping[str, Any]]
+    assumed_of_releases: Mapping[str, Mapping[str, Any]]
+
+
+@functools.cache
+def proof_settings() -> ProofSettings:
+    """Return the settings of `proof_settings.toml`, which is read once."""
+    table = read_toml(files("elrcheck.catalogue") / "proof_settings.toml").object(ProofSettings._fields)
+    return ProofSettings(
+        knob_values(table["covered"]), table["assumed"].map(knob_values), table["assumed_of_releases"].map(knob_values)
+    )
+
+
 def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
-    """Return the configuration of a proof: the selected one, with those settings above that the user has not set."""
-    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
+    """Return the configuration of a proof: the selected one, with the settings of a proof that the user has not set."""
+    settings = proof_settings()
+    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **settings.covered}
     if not config.elr_enabled:
         wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
     elif config.elr_index_goes_stale:
         wide.pop("min_isr_changes")
     has_manager = config.unclean_recovery_strategy != RecoveryStrategy.DISABLED  # no release has one
     for name in assumed:
-        wide |= ASSUMED[name] if has_manager else ASSUMED_OF_RELEASES[name]
+        wide |= settings.assumed[name] if has_manager else settings.assumed_of_releases[name]
     return replace(config, **{name: to for name, to in wide.items() if name not in overrides})
 
 
@@ -81,7 +67,7 @@ def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
     """Return the settings of a search that no proof of the variant covers; sizes do not count."""
     own, used = config_values(variant_config(variant)), config_values(config)
     changed = {name for name, value in used.items() if value != own[name]}
-    changed -= COVERED.keys() | ALWAYS_ENABLED | ANY
+    changed -= proof_settings().covered.keys() | ALWAYS_ENABLED | ANY
     return tuple(sorted(name for name in changed if used[name] or name not in BUDGETS))
 
 

@@ -8,20 +8,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.spark.faults import causes
 
-LOG4J = """rootLogger.level = warn
-rootLogger.appenderRef.stderr.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
-"""
 LOG4J_FILE = "log4j2.properties"
 TAIL = 8
 PATIENCE = 20.0  # seconds for the JVM to exit
@@ -29,7 +22,7 @@ PATIENCE = 20.0  # seconds for the JVM to exit
 
 def write_log_settings(folder: Path) -> None:
     """Write a log4j configuration that sends warnings and errors to stderr."""
-    (folder / LOG4J_FILE).write_text(LOG4J, encoding="utf-8")
+    (folder / LOG4J_FILE).write_bytes((files("elrcheck.spark") / LOG4J_FILE).read_bytes())
 
 
 @contextlib.contextmanager

@@ -21,10 +21,12 @@ their renamings as SYMMETRY.
 from __future__ import annotations
 
 import enum
+import functools
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import ConfigField, VectorOf, WholeSort
@@ -40,38 +42,14 @@ from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.type_sets import Hidden, limits, records_of, size_text, type_set
 
-# Operators missing from the standard modules; only those the model needs are printed.
-HELPERS = {
-    "Least": ["Least(a, b) == IF a <= b THEN a ELSE b"],
-    "Greatest": ["Greatest(a, b) == IF a >= b THEN a ELSE b"],
-    "MinOf": [
-        "\\* The least member of S, or `default` if S is empty.",
-        "MinOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x <= y",
-    ],
-    "MaxOf": [
-        "\\* The greatest member of S, or `default` if S is empty.",
-        "MaxOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x >= y",
-    ],
-    "SumOf": [
-        "\\* The sum of Value(x) over all x in S.",
-        "SumOf(S, Value(_)) ==",
-        "    LET sum[T \\in SUBSET S] ==",
-        "            IF T = {} THEN 0 ELSE LET x == CHOOSE x \\in T : TRUE IN Value(x) + sum[T \\ {x}]",
-        "    IN  sum[S]",
-    ],
-    "Elements": ["\\* The set of elements of a sequence.", "Elements(s) == {s[i] : i \\in DOMAIN s}"],
-    "Prefix": [
-        "\\* The first n elements of a sequence, or all of them if there are fewer.",
-        "Prefix(s, n) == SubSeq(s, 1, Least(n, Len(s)))",
-    ],
-    "First": [
-        "\\* The first element of a sequence that passes the test, or None.",
-        "First(s, Test(_)) ==",
-        "    LET hits == {i \\in DOMAIN s : Test(s[i])}",
-        "    IN  IF hits = {} THEN None ELSE s[CHOOSE i \\in hits : \\A j \\in hits : i <= j]",
-    ],
-}
-FIXED = ("None", "vars", "Next", "Spec", "TypeOK", "Symmetry", *HELPERS)
+FIXED = ("None", "vars", "Next", "Spec", "TypeOK", "Symmetry")
+
+
+@functools.cache
+def helpers() -> Mapping[str, str]:
+    """Return name -> text of the operators of `helpers.tla`, which the standard modules lack."""
+    definitions = (files("elrcheck.tla_export") / "helpers.tla").read_text("utf-8").rstrip("\n").split("\n\n")
+    return {re.findall(r"^(\w+)\(", text, re.MULTILINE)[0]: text for text in definitions}
 
 
 @dataclass(frozen=True)
@@ -195,7 +173,7 @@ class _Module:
         """Reserve the names that must not change; the printer names operators afterwards."""
         names = Names()
         sorts = (sort.every for sort in self.model.sorts.values())
-        for name in (*self.variables, *self.declared.values(), *sorts, *FIXED):
+        for name in (*self.variables, *self.declared.values(), *sorts, *FIXED, *helpers()):
             names.keep(name)
         for fn in self.model.fns.values():
             if fn.kind not in ("op", "lemma"):
@@ -250,10 +228,10 @@ class _Module:
         for sort in self.model.sorts.values():
             if sort.name not in self.symmetric:
                 lines += [f"{sort.every} == 0..({size_text(sort, self.constants)} - 1)", ""]
-        used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
+        used = {name for name in helpers() if re.search(rf"\b{name}\(", body)}
         used |= {"Least"} if "Prefix" in used else set()
-        for name in HELPERS:
-            lines += [*HELPERS[name], ""] if name in used else []
+        for name, text in helpers().items():
+            lines += [*text.splitlines(), ""] if name in used else []
         renamings = " \\cup ".join(f"Permutations({every})" for every in alike)
         lines += [f"Symmetry == {renamings}", ""] if alike else []
         return [*lines, *self._assumptions(), ""]

@@ -59,41 +59,27 @@ def fingerprint_functions(words: int, width: int, instances: int) -> str:
 
 def _insert(words: int, width: int, bits: int) -> str:
     copy = copy_row(words, "new", "%state", "%fresh")
-    second = wait = store = ""
-    equal = "known"
-    if width == 2:
-        second = """
-  %b0 = call i64 @second_hash(ptr %state)
-  %b = call i64 @llvm.umax.i64(i64 %b0, i64 1)"""
-        equal = "second"
-        wait = """
-second:
-  %second.p = getelementptr i64, ptr %slot.p, i64 1
-  %other = load atomic i64, ptr %second.p acquire, align 8
-  %written = icmp ne i64 %other, 0
-  br i1 %written, label %compare, label %second
-compare:
-  %same = icmp eq i64 %other, %b
-  br i1 %same, label %known, label %step"""
-        store = """
-  %rest.p = getelementptr i64, ptr %slot.p, i64 1
-  store atomic i64 %b, ptr %rest.p release, align 8"""
     return ir(
         "fingerprints.insert",
         Context,
         Shared,
         row_block=ROW_BLOCK,
         bits=bits,
-        second=second,
+        second_hash=_second("second_hash", width),
         newest=(1 << bits) - 2,
         width=width,
         credits=1 << bits,
-        equal=equal,
-        wait=wait,
-        store=store,
+        equal="second" if width == 2 else "known",
+        await_second=_second("await_second", width),
+        store_second=_second("store_second", width),
         words=words,
         copy=copy,
     )
+
+
+def _second(name: str, width: int) -> str:
+    """Return the IR about the second word of a fingerprint; empty if it has one word."""
+    return "\n" + ir(f"fingerprints.{name}") if width == 2 else ""
 
 
 def _origin(bits: int) -> str:
@@ -111,14 +97,7 @@ def _rehash(width: int, bits: int) -> str:
 
     Several workers may move ranges of their own at the same time.
     """
-    store = ""
-    if width == 2:
-        store = """
-  %second.p = getelementptr i64, ptr %slot.p, i64 1
-  %second = load i64, ptr %second.p, align 8
-  %to2.p = getelementptr i64, ptr %to.p, i64 1
-  store i64 %second, ptr %to2.p, align 8"""
-    return ir("fingerprints.rehash", width=width, store=store)
+    return ir("fingerprints.rehash", width=width, move_second=_second("move_second", width))
 
 
 def _settle(width: int, bits: int) -> str:

@@ -10,6 +10,7 @@ import base64
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 
 from elrcheck.kafka.cluster.free_ports import HOST
@@ -18,22 +19,6 @@ CONTROLLER = 100
 """The node id of the controller; brokers are 0, 1, ..."""
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 SESSION_MS = 6000
-
-LOG4J2 = """\
-status = error
-appender.out.type = Console
-appender.out.name = out
-appender.out.layout.type = PatternLayout
-appender.out.layout.pattern = %d{HH:mm:ss.SSS} %p %c - %m%n
-rootLogger.level = info
-rootLogger.appenderRef.out.ref = out
-"""
-LOG4J = """\
-log4j.rootLogger=INFO, out
-log4j.appender.out=org.apache.log4j.ConsoleAppender
-log4j.appender.out.layout=org.apache.log4j.PatternLayout
-log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss,SSS} %p %c - %m%n
-"""
 
 
 @dataclass(frozen=True)
@@ -94,9 +79,11 @@ class ClusterLayout:
         """Write settings for the loggers of Kafka distributions, and return Java options that name them."""
         newer, older = self.folder / "log4j2.properties", self.folder / "log4j.properties"
         debug = self.shape.debug
-        lines = (f"logger.{i}.name = {name}\nlogger.{i}.level = debug\n" for i, name in enumerate(debug))
-        newer.write_text(LOG4J2 + "".join(lines), encoding="ascii")
-        older.write_text(LOG4J + "".join(f"log4j.logger.{name}=DEBUG\n" for name in debug), encoding="ascii")
+        of_newer = "".join(f"logger.{i}.name = {name}\nlogger.{i}.level = debug\n" for i, name in enumerate(debug))
+        of_older = "".join(f"log4j.logger.{name}=DEBUG\n" for name in debug)
+        for place, more in ((newer, of_newer), (older, of_older)):
+            usual = (files("elrcheck.kafka.cluster") / place.name).read_text("ascii")
+            place.write_text(usual + more, encoding="ascii")
         return (
             f"-Dlog4j2.configurationFile={newer}",
             f"-Dlog4j.configuration={older.as_uri()}",

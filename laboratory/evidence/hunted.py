@@ -17,8 +17,10 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Any, TypeAlias
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.checking.suite.suite_file import SuiteCase, read_family
@@ -40,32 +42,6 @@ class Repair:
     needs: tuple[str, ...]
 
 
-DIRECTORIES = ("directory_changes", "directory_failures", "directory_losses")
-NEEDS: Mapping[str, tuple[str, ...]] = {
-    "F-1": (),
-    "F-2": (),
-    "F-20": ("reassignments",),
-    "F-21": ("unregistrations",),
-    "F-23": DIRECTORIES,
-    "F-24": ("min_isr_changes",),
-    "F-25": (),
-    "F-28": ("feature_changes",),
-    "F-51": (),
-    "F-52": DIRECTORIES,
-    "F-53": ("min_isr_changes",),
-    "F-56": ("feature_changes",),
-    "F-58": ("late_answers",),
-    "F-59": (),
-    "F-60": ("reassignments",),
-    "F-61": ("reassignments",),
-    "F-69": ("late_flushes",),
-}
-"""The findings whose repairs are left out in turn, and what each repair needs."""
-REPAIRED: Mapping[str, tuple[str, ...]] = {
-    "F-28": ("downgrade_ignores_elr",),
-    "F-52": ("lost_directory", "report_elects"),
-}
-"""The knobs that repair a finding, if they are not those that its first control sets."""
 STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
 """Last step of a violation -> the finding without a repair that explains it."""
 DESIGNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -181,14 +157,15 @@ def check_command(variant: str, settings: Sequence[str]) -> str:
 @functools.cache
 def repairs() -> tuple[Repair, ...]:
     """Return the repairs that the hunt leaves out, with the values that the findings' controls set."""
-    return tuple(map(_repair, NEEDS))
+    table = read_toml(files("elrcheck.laboratory.evidence") / "repairs.toml")
+    return tuple(_repair(finding, node.object((), ("needs", "knobs"))) for finding, node in table.fields())
 
 
-def _repair(ident: str) -> Repair:
+def _repair(ident: str, node: Node) -> Repair:
     controls = [run.control.knobs for run in find_finding(ident).runs if run.control is not None]
-    names = REPAIRED.get(ident, tuple(controls[0]))
+    names = node["knobs"].texts() if "knobs" in node else tuple(controls[0])
     values = {name: next(knobs[name] for knobs in controls if name in knobs) for name in names}
-    return Repair(ident, values, NEEDS[ident])
+    return Repair(ident, values, node.get("needs", []).texts())
 
 
 def repairs_of(variant: str) -> tuple[Repair, ...]:

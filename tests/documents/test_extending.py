@@ -33,12 +33,12 @@ REQUIRED = {
 LOADED = """
 import json
 from elrcheck.catalogue.lookup import full_entries
-from elrcheck.catalogue.model_entries import budget_entries, hazard_entries, scenario_entries, variant_entries
+from elrcheck.catalogue.model_entries import hazard_entries, knob_entries, scenario_entries, variant_entries
 actions = {entry["name"]: entry["guards"] for entry in full_entries("actions")}
 print(json.dumps({
     "properties": [entry["id"] for entry in full_entries("properties")],
     "guards": actions["ReplaceDisk"],
-    "budgets": [entry["name"] for entry in budget_entries()],
+    "budgets": [entry["name"] for entry in knob_entries(budgets=True)],
     "variants": {entry["name"]: entry["knobs"] for entry in variant_entries()},
     "hazards": [entry["id"] for entry in hazard_entries()],
     "scenarios": [entry["id"] for entry in scenario_entries()],

@@ -15,7 +15,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
-from elrcheck.catalogue.proof_settings import ASSUMED
+from elrcheck.catalogue.proof_settings import proof_settings
 from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
@@ -70,7 +70,7 @@ def refuted(prover: Prover, action: str, *goals: str) -> set[str]:
 
 
 def test_every_name_is_an_assumption() -> None:
-    assert set(get_args(ProofAssumption)) == set(ASSUMPTIONS) == set(ASSUMED)
+    assert set(get_args(ProofAssumption)) == set(ASSUMPTIONS) == set(proof_settings().assumed)
     assert get_args(ProofAssumption) == NAMES
 
 
@@ -190,7 +190,10 @@ def test_unclean_elections_and_recoveries_are_proved_under_the_assumption() -> N
     report = run_prove(ProveRequest(selection, assumed=NAMES), Silent())  # type: ignore[arg-type]
     assert report.verdict == "proved"
     assert report.coverage is not None and report.coverage.actions == 30
-    without = tuple(f"{name}={getattr(value, 'name', value)}" for name, value in ASSUMED["complete-winners"].items())
+    without = tuple(
+        f"{name}={getattr(value, 'name', value)}"
+        for name, value in proof_settings().assumed["complete-winners"].items()
+    )
     selection = Selection("kip_full", "three-brokers", ("log_slots=1", *without))
     open_ = {
         (cell.action, cell.lemma)

@@ -15,7 +15,7 @@ define internal void @displaced(ptr %c, i64 %home, i64 %j, i64 %slots) alwaysinl
 define internal void @insert(ptr %s, ptr %c, ptr %state, i64 %h, i16 %who, ptr %states,
                              ptr %table, i64 %slots, i64 %mask, ptr %credit, i64 %base) alwaysinline {
 entry:
-  %low = shl i64 %h, ${bits}${second}
+  %low = shl i64 %h, ${bits}${second_hash}
   %home = call i64 @home(i64 %h, i64 %slots)
   %who64 = zext i16 %who to i64
   %credit.new = sub i64 ${newest}, %who64
@@ -31,7 +31,7 @@ probe:
 taken:
   %differ = xor i64 %slot, %word
   %maybe = icmp ult i64 %differ, ${credits}
-  br i1 %maybe, label %${equal}, label %step${wait}
+  br i1 %maybe, label %${equal}, label %step${await_second}
 step:
   !include table.next_slot
   br label %probe
@@ -45,7 +45,7 @@ claim:
   %swap = cmpxchg ptr %slot.p, i64 0, i64 %word acq_rel acquire
   %won = extractvalue { i64, i1 } %swap, 1
   br i1 %won, label %mine, label %probe
-mine:${store}
+mine:${store_second}
   call void @displaced(ptr %c, i64 %home, i64 %j, i64 %slots)
   !include table.next_row
   store i64 %got.end, ptr %last.p, align 8
@@ -116,7 +116,7 @@ claim:
   %swap = cmpxchg ptr %to.p, i64 0, i64 %slot monotonic monotonic
   %won = extractvalue { i64, i1 } %swap, 1
   br i1 %won, label %put, label %probe
-put:${store}
+put:${move_second}
   call void @displaced(ptr %c, i64 %home, i64 %j, i64 %slots)
   br label %next
 next:
@@ -157,3 +157,27 @@ next:
 end:
   ret void
 }
+
+;; second_hash
+  %b0 = call i64 @second_hash(ptr %state)
+  %b = call i64 @llvm.umax.i64(i64 %b0, i64 1)
+
+;; await_second
+second:
+  %second.p = getelementptr i64, ptr %slot.p, i64 1
+  %other = load atomic i64, ptr %second.p acquire, align 8
+  %written = icmp ne i64 %other, 0
+  br i1 %written, label %compare, label %second
+compare:
+  %same = icmp eq i64 %other, %b
+  br i1 %same, label %known, label %step
+
+;; store_second
+  %rest.p = getelementptr i64, ptr %slot.p, i64 1
+  store atomic i64 %b, ptr %rest.p release, align 8
+
+;; move_second
+  %second.p = getelementptr i64, ptr %slot.p, i64 1
+  %second = load i64, ptr %second.p, align 8
+  %to2.p = getelementptr i64, ptr %to.p, i64 1
+  store i64 %second, ptr %to2.p, align 8
