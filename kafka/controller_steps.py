@@ -279,6 +279,7 @@ class FailoverWalk:
     """Steps of a live controller around a failover. The next one has the records of the first `surviving` withheld.
 
     before: the first controller has committed those before it lost its leadership; otherwise the other one does.
+    records: how many records of the next withheld step survive besides, if batches are as small.
     """
 
     setup: Setup
@@ -287,6 +288,7 @@ class FailoverWalk:
     surviving: int
     before: bool
     after: tuple[Step, ...]
+    records: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,9 @@ class ControllerOracle(LineOracle):
         questions: list[tuple[Setup, list[wire.ControllerLine]]] = []
         for walk in walks:
             later = [question for step in walk.after for question in (step, wire.AskIndexes())]
-            failover = (wire.Withhold(), *walk.withheld, wire.FailOver(walk.surviving, walk.before), wire.AskIndexes())
-            questions.append((walk.setup, [*walk.committed, *failover, *later]))
+            failover = wire.FailOver(walk.surviving, walk.before, walk.records)
+            around = (wire.Withhold(), *walk.withheld, failover, wire.AskIndexes())
+            questions.append((walk.setup, [*walk.committed, *around, *later]))
         answers = []
         for walk, lines in zip(walks, self._walked(questions), strict=True):
             at = len(walk.committed) + 1 + len(walk.withheld)
@@ -141,9 +142,15 @@ class FollowerOracle(LineOracle):
 
 
 @contextmanager
-def open_oracle(class_path: ClassPath, mode: Mode = "kept", record: Pairs | None = None) -> Iterator[ControllerOracle]:
-    """Start the controller's process, which ends with the block. record: receives every question with its answer."""
-    with _started(CONTROLLER, class_path, mode.upper()) as process:
+def open_oracle(
+    class_path: ClassPath, mode: Mode = "kept", record: Pairs | None = None, records_of_a_batch: int | None = None
+) -> Iterator[ControllerOracle]:
+    """Start the controller's process, which ends with the block.
+
+    record: receives every question with its answer. records_of_a_batch: of a live controller; None for Kafka's 10,000.
+    """
+    arguments = () if records_of_a_batch is None else (str(records_of_a_batch),)
+    with _started(CONTROLLER, class_path, mode.upper(), *arguments) as process:
         yield ControllerOracle(process, record)
 
 

@@ -48,11 +48,13 @@ class Withhold(Tagged, frozen=True):
 class FailOver(Tagged, frozen=True):
     """Another controller is active for a while, which has the records of the first steps since commits were withheld.
 
-    surviving: how many steps. before: the first controller has committed them; otherwise the other one does.
+    surviving: how many steps; records: how many of the next step besides. before: the first controller has committed
+    them; otherwise the other one does.
     """
 
     surviving: int
     before: bool
+    records: int
 
 
 ModelLine: TypeAlias = AskBuilder | Load | Step

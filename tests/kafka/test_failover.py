@@ -30,6 +30,7 @@ from elrcheck.kafka.controller_steps import (
     ShutDown,
     Step,
     StepAnswer,
+    Unfence,
     Unregister,
 )
 from elrcheck.kafka.kafka_oracle import Walk, open_oracle
@@ -131,6 +132,40 @@ def test_the_next_controller_does_not_know_which_offset_a_shutdown_waits_for() -
         ((*_, without_failover),) = live.walks([same])
     assert "SHUT_DOWN" in answers.later[-1][0].reply
     assert "SHUT_DOWN" not in without_failover.reply
+
+
+def cut(step: Step, records: int, *before: Step, after: tuple[Step, ...] = ()) -> FailoverWalk:
+    """The first records of a step survive. Broker 0 leads two partitions of two replicas."""
+    partition = KafkaPartition((0, 1), (0, 1), leader=0, directories=(0, 0))
+    setup = Setup((KafkaBroker(0), KafkaBroker(1, 101)), partition, cluster_min_isr=1, sibling=partition)
+    return FailoverWalk(setup, before, (step,), 0, False, after, records)
+
+
+def leaders(answer: StepAnswer) -> tuple[int, ...]:
+    assert answer.sibling is not None and answer.partition is not None
+    return answer.sibling.leader, answer.partition.leader
+
+
+@pytest.mark.parametrize("version", ["4.1.2", "4.3.1"])
+def test_what_is_left_of_an_event_of_which_one_record_survives(version: str) -> None:
+    """As in the scope `cuts` of the model: the broker's record is the first of a shutdown and of an unfencing."""
+    walks = [
+        cut(ShutDown(0), 1, after=(Heartbeat(0, want_shut_down=True),)),
+        cut(Fence(0), 1, Fence(1)),
+        cut(Unfence(0), 1, Fence(1), Fence(0)),
+        cut(Unregister(0), 1),
+    ]
+    with open_oracle(jars_or_skip(version), "live", records_of_a_batch=1) as live:
+        shutdown, fencing, unfencing, unregistration = live.failover_walks(walks)
+    (state, _), (resumed, _) = shutdown.later
+    assert state.brokers[0].in_controlled_shutdown and leaders(state) == (0, 0), "M-3: it leads, and is not active"
+    assert leaders(resumed) == (1, 1), "until its next heartbeat"
+    state, _ = fencing.later[0]
+    assert not state.brokers[0].fenced and sorted(leaders(state)) == [-1, 0], "M-4, P-20: it is active, and one waits"
+    state, _ = unfencing.later[0]
+    assert not state.brokers[0].fenced and leaders(state) == (-1, -1), "P-20: both wait for it"
+    state, _ = unregistration.later[0]
+    assert state.brokers[0].registered and sorted(leaders(state)) == [0, 1]
 
 
 @pytest.mark.slow

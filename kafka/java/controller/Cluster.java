@@ -203,11 +203,11 @@ final class Cluster {
         written.add(written());
     }
 
-    /** Another controller has the first `surviving` steps since then, and later this one is active again. */
-    StepAnswer failOver(int surviving, boolean before) {
-        Written last = written.get(surviving);
+    /** Another controller has the first steps since then, and later this one is active again. */
+    StepAnswer failOver(Question.FailOver failOver) {
+        Written last = written.get(failOver.surviving());
         written.clear();
-        managers.failOver(last.end, before);
+        managers.failOver(last.end + failOver.records(), failOver.before());
         restore(last);
         return answer(Events.Outcome.NOTHING, null);
     }

@@ -20,14 +20,17 @@ final class ControllerQuestions {
     private static final int MOST_REPEATS = 32;
 
     private final Mode mode;
+    private final int recordsOfABatch;
     private final Map<Family, Cluster> families = new HashMap<>();
     private final IndexQuestions indexes = new IndexQuestions();
     private Cluster cluster;
     private String last = "";
     private int repeated;
 
-    ControllerQuestions(Mode mode) {
+    /** recordsOfABatch: the most that a live controller writes at once. */
+    ControllerQuestions(Mode mode, int recordsOfABatch) {
         this.mode = mode;
+        this.recordsOfABatch = recordsOfABatch;
     }
 
     /** line: of the setup, by which a repeated one is known. */
@@ -51,7 +54,8 @@ final class ControllerQuestions {
 
     private Cluster empty(Family family) {
         Managers managers = mode == Mode.LIVE
-            ? LiveController.start(family.elr, family.version) : new Managers(family.elr, family.version);
+            ? LiveController.start(family.elr, family.version, recordsOfABatch)
+            : new Managers(family.elr, family.version);
         managers.mark(Managers.EMPTY);
         return new Cluster(managers);
     }
@@ -73,7 +77,7 @@ final class ControllerQuestions {
 
     Cluster.StepAnswer failOver(Question.FailOver failOver) {
         if (cluster == null) throw new Wire.Misunderstood("a failover without a setup");
-        return cluster.failOver(failOver.surviving(), failOver.before());
+        return cluster.failOver(failOver);
     }
 
     void close() {

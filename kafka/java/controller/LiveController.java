@@ -23,6 +23,8 @@ import java.util.function.Supplier;
  * commits at once or withholds that. Every operation is one of its write events; it replays the records itself.
  */
 final class LiveController extends Managers {
+    /** As a QuorumController has it (MAX_RECORDS_PER_BATCH). */
+    static final int RECORDS_OF_A_BATCH = 10_000;
     private static final long PATIENCE_SECONDS = 30;
     /** The timer looks for one stale broker at a time, and for the next one after a short while. */
     private static final int TURNS_OF_THE_TIMER = 8;
@@ -34,12 +36,17 @@ final class LiveController extends Managers {
     private List<ApiMessageAndVersion> waiting = new ArrayList<>();
 
     static LiveController start(boolean elr, MetadataVersion version) {
+        return start(elr, version, RECORDS_OF_A_BATCH);
+    }
+
+    static LiveController start(boolean elr, MetadataVersion version, int recordsOfABatch) {
         Clock clock = new Clock();
         CommittingLog log = new CommittingLog();
         List<Throwable> faults = new ArrayList<>();
         QuorumController.Builder builder = new QuorumController.Builder(CommittingLog.NODE, CLUSTER)
             .setTime(clock)
             .setRaftClient(log.client())
+            .setMaxRecordsPerBatch(recordsOfABatch)
             .setQuorumFeatures(quorumFeatures())
             .setConfigSchema(SCHEMA)
             .setSessionTimeoutNs(TimeUnit.MILLISECONDS.toNanos(SESSION_MS))

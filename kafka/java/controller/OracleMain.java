@@ -31,7 +31,8 @@ public final class OracleMain {
         System.setOut(System.err);
         BuilderQuestions builders = new BuilderQuestions();
         ControllerQuestions controllers = new ControllerQuestions(
-            ControllerQuestions.Mode.valueOf(arguments.length > 0 ? arguments[0] : "KEPT"));
+            ControllerQuestions.Mode.valueOf(arguments.length > 0 ? arguments[0] : "KEPT"),
+            arguments.length > 1 ? Integer.parseInt(arguments[1]) : LiveController.RECORDS_OF_A_BATCH);
         StringBuilder text = new StringBuilder();
         text.append("elrcheck ").append(PROTOCOL).append(' ').append(version()).append('\n');
         send(text, out);

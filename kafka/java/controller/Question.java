@@ -52,8 +52,11 @@ interface Question {
     /** Not an event: what the controller writes is not committed. */
     record Withhold() implements Question { }
 
-    /** surviving: how many steps since then are committed; before: by this controller, which then loses leadership. */
-    record FailOver(int surviving, boolean before) implements Question { }
+    /**
+     * surviving: how many steps since then are committed; before: by this controller, which then loses leadership.
+     * records: how many of the next step are committed besides, in batches that do not go beyond.
+     */
+    record FailOver(int surviving, boolean before, int records) implements Question { }
 
     /** A cluster with one topic; configuration that is null is not set at that level. */
     record Setup(
