@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.option import Group
-from elrcheck.base.typed.records import read_record
 from elrcheck.console.global_options import late_options
 
 GROUPS = tuple(title for title in get_args(Group) if title)
@@ -35,9 +33,14 @@ class CommandHelp:
 
 @functools.cache
 def command_help() -> Mapping[str, CommandHelp]:
-    """Return command -> its help, such as that of `trace show`; the table is read once."""
-    table = read_toml(files("elrcheck.console") / "help.toml")
-    return table.map(lambda node: read_record(node, CommandHelp))
+    """Return command -> its help, such as that of `trace show`; the table is read once.
+
+    Not by `read_record`, whose import would take longer than the page; a test compares the table with the commands.
+    """
+    import tomllib
+
+    tables = tomllib.loads((Path(__file__).parent / "help.toml").read_text("utf-8"))
+    return {command: CommandHelp(tuple(table["examples"]), table.get("schema")) for command, table in tables.items()}
 
 
 class CommandPage(click.Command):
@@ -82,6 +85,8 @@ class CommandPage(click.Command):
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the examples, and where the JSON output is described."""
     path = ctx.command_path.partition(" ")[2]
+    if not path:  # the page of all commands
+        return
     about = command_help().get(path, CommandHelp(()))
     if about.examples:
         with formatter.section("Examples"):
