@@ -112,7 +112,9 @@ def test_plain_python_and_both_compiled_engines_count_the_same(case: tuple[str, 
 
 @pytest.mark.tlc
 @pytest.mark.slow
-@pytest.mark.parametrize("case", SMALL, ids=lambda case: "-".join((case[0], *case[1])))
+@pytest.mark.parametrize(
+    "case", (*SMALL, ("answers", ("partitions=1", "fences=0"))), ids=lambda case: "-".join((case[0], *case[1]))
+)
 def test_tlc_counts_the_same(case: tuple[str, tuple[str, ...]], invoke: Invoke) -> None:
     scope, overrides = case
     settings = [word for setting in overrides for word in ("--set", setting)]
