@@ -236,7 +236,8 @@ BROKER_CLASSES: tuple[tuple[KnownClass, Explains], ...] = (
         KnownClass(
             "watermark-waits",
             "the high watermark waits for a follower outside the ISR that has caught up within replica.lag.time.max.ms",
-            "the model advances it at once (`model/broker/replica.py`): Kafka's moves later, never further",
+            "the model advances it at once (`model/broker/replica.py`); Kafka does so later, never further, as if the"
+            " fetches that allow it came later",
             "Partition.maybeIncrementLeaderHW; a fetch first proposes its follower",
         ),
         _watermark_waits,
