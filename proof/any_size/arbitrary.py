@@ -86,7 +86,10 @@ class Arbitrary:
     def _length(self, path: str, indices: tuple[Any, ...], initial: Any) -> Any:
         if self.varying is not None and f"{path}.length" not in self.varying:
             return initial.length
-        return self._scalar(f"{path}.length", indices, z3.IntSort())
+        length = self._scalar(f"{path}.length", indices, z3.IntSort())
+        if len(indices) == 1:
+            self.structure.scope.lengths[path] = length.decl()
+        return length
 
     def _scalar(self, path: str, indices: tuple[Any, ...], sort: Any) -> Any:
         if not indices:

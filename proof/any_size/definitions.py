@@ -47,13 +47,16 @@ class SizeOfSet:
 
 
 class NamedTerms:
-    """The bound variables in use, and the definitions so far."""
+    """The bound variables in use, the arguments of steps by their names, and the definitions so far."""
 
     def __init__(self) -> None:
         self.bound: list[Any] = []
+        self.arguments: dict[str, Any] = {}
         self.definitions: dict[str, tuple[Any, ...]] = {}
         self.sizes: dict[str, SizeOfSet] = {}
+        self.lengths: dict[str, Any] = {}
         self._defined: dict[Any, tuple[Any, Any]] = {}
+        self._of_all: dict[Any, tuple[Any, list[Any], list[int]]] = {}
         self._listings: dict[str, tuple[Any, Any]] = {}
         self._symbols_of: dict[int, tuple[Any, frozenset[str]]] = {}
         self._axioms_of_two: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Any]] = {}
@@ -91,8 +94,13 @@ class NamedTerms:
 
     def free(self, formulas: Iterable[Any], without: Sequence[Any] = ()) -> list[Any]:
         """Return the bound variables that occur in formulas, in the order in which they were bound."""
-        ids = {x.get_id() for x in self.bound} - {x.get_id() for x in without}
-        met: set[int] = set()
+        met = {x.get_id() for x in self._occurring(formulas, without)}
+        return [x for x in self.bound if x.get_id() in met]
+
+    def _occurring(self, formulas: Iterable[Any], without: Sequence[Any]) -> list[Any]:
+        """Return the bound variables and the arguments of steps in formulas, in the order of their occurrence."""
+        ids = {x.get_id() for x in (*self.bound, *self.arguments.values())} - {x.get_id() for x in without}
+        met: list[Any] = []
         todo = list(formulas)
         seen: set[int] = set()
         while todo:
@@ -101,9 +109,9 @@ class NamedTerms:
                 continue
             seen.add(term.get_id())
             if term.get_id() in ids:
-                met.add(term.get_id())
+                met.append(term)
             todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
-        return [x for x in self.bound if x.get_id() in met]
+        return met
 
     def define(
         self,
@@ -119,9 +127,7 @@ class NamedTerms:
         sorts .., sort) stands for a function.
         """
         over = self.free(about, own)
-        canonical = [(x, z3.Const(f"${k}", x.sort())) for k, x in enumerate((*over, *own))]
-        key_terms = tuple(z3.substitute(term, *canonical) for term in about)
-        key = (name, tuple(term.get_id() for term in key_terms))
+        key_terms, key = _key(name, about, (*over, *own))
         if key not in self._defined:
             text = "\0".join(term.sexpr() for term in key_terms)
             about_what = hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
@@ -134,11 +140,30 @@ class NamedTerms:
                 functions.append(function)
             values = [_applied(function, over) for function in functions]
             where = [value for value in values if z3.is_expr(value)]
-            stated = tuple(_for_all(over, formula(one), where) for one in axioms(*values) if one is not True)
+            stated = [_for_all(over, formula(one), where) for one in axioms(*values) if one is not True]
+            stated += self._as_of_all(name, about, own, over, functions)
             for function in functions:
-                self.definitions[function.name()] = stated
+                self.definitions[function.name()] = tuple(stated)
             self._defined[key] = (key_terms, functions)
         return [_applied(function, over) for function in self._defined[key][1]]
+
+    def _as_of_all(
+        self, name: str, about: Sequence[Any], own: Sequence[Any], over: Sequence[Any], functions: list[Any]
+    ) -> list[Any]:
+        """Return axioms that a value of an argument equals what a lemma names for every member.
+
+        A lemma's own value is stored, for arguments; lemmas are evaluated before the first step.
+        """
+        occurring = self._occurring(about, own)
+        terms, key = _key(name, about, (*occurring, *own))
+        if len(occurring) == len(over):
+            self._of_all[key] = (terms, functions, [[x.get_id() for x in occurring].index(x.get_id()) for x in over])
+        if len(occurring) == len(over) or key not in self._of_all:
+            return []
+        _, of_all, places = self._of_all[key]
+        others = (_applied(function, [occurring[k] for k in places]) for function in of_all)
+        same = [(_applied(one, over), other) for one, other in zip(functions, others, strict=True)]
+        return [_for_all(over, one == other, [one, other]) for one, other in same if z3.is_expr(one)]
 
     def size(self, members: Sequence[Any], condition: Any, everything: Any) -> Any:
         """Return the size of the set of values that satisfy a condition; everything: that of the type, or None."""
@@ -189,6 +214,13 @@ class NamedTerms:
         if key not in self._axioms_of_two:
             self._axioms_of_two[key] = list(_compared(sizes, axioms))
         return self._axioms_of_two[key]
+
+
+def _key(name: str, about: Sequence[Any], variables: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
+    """Return the formulas with canonical names for their variables, and the key of their definition."""
+    canonical = [(x, z3.Const(f"${k}", x.sort())) for k, x in enumerate(variables)]
+    terms = tuple(z3.substitute(term, *canonical) for term in about)
+    return terms, (name, tuple(term.get_id() for term in terms))
 
 
 def _applied(function: Any, over: Sequence[Any]) -> Any:

@@ -7,17 +7,19 @@ axioms of sizes are incomplete, and a state of the solver need not be finite.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
 
 from elrcheck.proof.any_size.cardinality import OF_TWO
+from elrcheck.proof.any_size.cases import AXIOM, cases_before, subset_cuts
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.goal_parts import Splitting
-from elrcheck.proof.any_size.own_lemma import at_members, cases_before, members_of
+from elrcheck.proof.any_size.instances import Places, lengths_of, members_of
 from elrcheck.proof.any_size.route import Cases, PartRoute, Question, Route
 from elrcheck.proof.solver import ask, milliseconds
 
@@ -60,7 +62,7 @@ class GoalAnswer:
 class WayToAsk:
     """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
     without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`;
-    members: assume lemmas about two members or more only for those that the goal names (`at_members`)."""
+    members: assume lemmas that name new values only for the members that the question names (`Places`)."""
 
     hinted: bool
     matching: bool
@@ -81,12 +83,15 @@ WAYS = (
     WayToAsk(False, True, OF_TWO),
     WayToAsk(False, True, ()),
     AT_MEMBERS,
+    WayToAsk(True, True, OF_TWO, both_sides=True, members=True),
 )
-"""In the order in which they are tried. None is best: a way proves a goal at once, or mostly not within minutes."""
+"""A route names them by number. None is best: a way proves a goal at once, or mostly not within minutes."""
 BEFORE = (AT_MEMBERS, BOTH_SIDES)
 """The ways for the cases of a goal's own lemma."""
 BEFORE_SECONDS = 6.0
 """Processor seconds for each."""
+USE_SECONDS = 1.0
+"""Processor seconds for the question whether a cut would help."""
 ROUNDS = (0.5, 1.5, 4.0, 10.0)
 """Processor seconds for each way, round after round; each round has another random seed."""
 MOST_WAITING = 30.0
@@ -112,7 +117,7 @@ class ProcessorClock:
 class Premises:
     """Premises of goals. lemma: returns a lemma's formula; names: of all lemmas; hints: lemmas that may be enough.
 
-    own: the lemma that the goal is about, if it is one.
+    own: the lemma that the goal is about, if it is one; arguments: the members among the arguments of the step.
     """
 
     scope: NamedTerms
@@ -121,6 +126,7 @@ class Premises:
     names: Sequence[str]
     hints: Collection[str]
     own: str | None = None
+    arguments: Sequence[Any] = ()
 
     def prove(self, goal: Any, timeout: float, route: Route | None = None) -> GoalAnswer:
         """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part.
@@ -149,14 +155,17 @@ class Premises:
         if len(parts) != len(route.parts):
             return None
         for part, by in zip(parts, route.parts, strict=True):
-            formulas = self.cases(by.cases, part, splitting)
+            formulas = self.cases(by.cases, part, splitting, by.cut)
             if len(formulas) != len(by.questions):
                 return None
             questions += zip(formulas, by.questions, strict=True)
-        return self._answered(questions, timeout)
+        cut = any(by.cases == "cut" for by in route.parts)
+        return self._answered(questions, timeout, frozenset({AXIOM} if cut else ()))
 
-    def _answered(self, questions: Iterable[tuple[Any, Question]], timeout: float) -> Enough | None:
-        used = Enough()
+    def _answered(
+        self, questions: Iterable[tuple[Any, Question]], timeout: float, by_cuts: frozenset[str] = frozenset()
+    ) -> Enough | None:
+        used = Enough(sizes=by_cuts)
         for formula, question in questions:
             if question.way >= len(WAYS):
                 return None
@@ -166,10 +175,18 @@ class Premises:
             used |= self.assumed(way)
         return used
 
-    def cases(self, how: Cases, part: Any, splitting: Splitting) -> list[Any]:
-        """Return formulas that together imply a part of a goal; none if it cannot be split in this way."""
+    def cases(self, how: Cases, part: Any, splitting: Splitting, number: int = 0) -> list[Any]:
+        """Return formulas that together imply a part of a goal; none if it cannot be split in this way.
+
+        number: of the cut.
+        """
         if how == "":
             return [part]
+        if how == "cut":
+            for cut in itertools.islice(subset_cuts(part, self.scope), number, None):
+                use, claimed = cut.goals(part)
+                return [use, *splitting.parts(claimed)]
+            return []
         if how == "goal":
             return splitting.parts(part, cases=True)
         return [] if self.own is None else cases_before(part, self.lemma(self.own))
@@ -184,9 +201,11 @@ class Premises:
     def ask(self, goal: Any, way: WayToAsk, seconds: float, seed: int) -> str | None:
         """Return why a goal is not proved; None if it is proved."""
         lemmas = [self.lemma(name) for name in self._lemmas(way)]
-        if way.members:
-            members = members_of(goal)
-            lemmas = [at_members(lemma, members) for lemma in lemmas]
+        members = members_of(goal) if way.members else ()
+        if members:
+            lengths = list(self.scope.lengths.values())
+            places = Places([*members, *self.arguments], lengths, lengths_of(goal), self.scope.definitions)
+            lemmas = [places.instances(lemma) for lemma in lemmas]
         formulas = [*self.premises, *lemmas, z3.Not(goal)]
         question = z3.AstVector()
         for formula in (*formulas, *self.scope.needed(formulas, way.sizes, both_sides=way.both_sides)):
@@ -214,7 +233,7 @@ class Tries:
         self.premises, self.timeout = premises, timeout
         self.answered: list[Question] = []
         self._splitting = Splitting()
-        self._ways = list(WAYS)
+        self._ways = sorted(WAYS, key=lambda way: way not in (WAYS[0], AT_MEMBERS))
 
     def part_by_part(self, goal: Any) -> tuple[Enough | None, tuple[PartRoute, ...], str | None]:
         """Prove each part of a goal; by cases if it is not proved as a whole."""
@@ -223,23 +242,32 @@ class Tries:
             before = len(self.answered)
             enough, reason = self.in_rounds(part, ROUNDS[:2])
             how: Cases = ""
-            for how in ("before", "goal") if enough is None else ():
+            number = 0
+            for how, number in self._ways_to_split(part) if enough is None else ():
                 del self.answered[before:]
-                enough, reason = self._by_cases(how, part)
+                enough, reason = self._by_cases(how, part, number)
                 if enough is not None:
                     break
             if enough is None:
                 return None, (), reason
             used |= enough
-            routes.append(PartRoute(tuple(self.answered[before:]), how))
+            routes.append(PartRoute(tuple(self.answered[before:]), how, number))
         return used, tuple(routes), None
 
-    def _by_cases(self, how: Cases, part: Any) -> tuple[Enough | None, str | None]:
-        used = Enough()
+    def _ways_to_split(self, part: Any) -> Iterator[tuple[Cases, int]]:
+        yield "before", 0
+        for number, _ in enumerate(subset_cuts(part, self.premises.scope)):
+            yield "cut", number
+        yield "goal", 0
+
+    def _by_cases(self, how: Cases, part: Any, number: int) -> tuple[Enough | None, str | None]:
+        used = Enough(sizes=frozenset({AXIOM} if how == "cut" else ()))
         reason: str | None = "no cases"
-        cases = self.premises.cases(how, part, self._splitting)
-        for case in cases:
-            if how == "before":
+        cases = self.premises.cases(how, part, self._splitting, number)
+        for k, case in enumerate(cases):
+            if how == "cut":
+                enough, reason = self.in_rounds(case, (USE_SECONDS if k == 0 else BEFORE_SECONDS,), BEFORE[:1])
+            elif how == "before":
                 enough, reason = self.in_rounds(case, (BEFORE_SECONDS,), BEFORE)
             else:
                 enough, reason = self.in_rounds(case, ROUNDS)

@@ -19,15 +19,19 @@ class Question(Record, frozen=True):
     seed: int = 0
 
 
-Cases: TypeAlias = Literal["", "goal", "before"]
-"""How a part of a goal is split: not, by the goal's own cases, or by those of its lemma before the step."""
+Cases: TypeAlias = Literal["", "goal", "before", "cut"]
+"""How a part of a goal is split: not, by its own cases, by those of its lemma before the step, or by a cut."""
 
 
 class PartRoute(Record, frozen=True):
-    """The questions about a part of a goal: one about the part itself, or one about each of its cases."""
+    """The questions about a part of a goal: one about the part itself, or one about each of its cases.
+
+    cut: its number among the cuts of the part.
+    """
 
     questions: tuple[Question, ...]
     cases: Cases = ""
+    cut: int = 0
 
 
 class Route(Record, frozen=True):

@@ -79,7 +79,7 @@ def _answer(step: UnboundedStep, name: str, task: StepTask, route: Route | None)
         return None
     own = name if name in step.system.lemmas else None
     premises = questions(step.system, step.premises, (*task.hints.get(name, ()), *((own,) if own else ())), own)
-    return premises.prove(goal, task.timeout, route)
+    return replace(premises, arguments=step.members).prove(goal, task.timeout, route)
 
 
 def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str], own: str | None = None) -> Premises:

@@ -87,6 +87,8 @@ class Unbounded:
         free = Arbitrary(self.structure, None)
         self.seen = None if self.seen_ty is None else free.value(self.seen_ty, "seen")
         self._lemmas: dict[str, Any] = {}
+        for name in self.lemmas:  # first, so that a definition does not depend on which goal comes first
+            self.lemma(name)
 
     def _initial(self) -> tuple[dict[str, Any], Any, list[Any]]:
         """Return the initial state, the condition on its arguments, and their names."""
@@ -155,18 +157,26 @@ class Unbounded:
 
 
 class UnboundedStep:
-    """A step from the arbitrary state. possible: simplification alone does not show that its guard is false."""
+    """A step from the arbitrary state.
+
+    members: those among its arguments; possible: simplification alone does not show that its guard is false.
+    """
 
     def __init__(self, system: Unbounded, choice: ActionChoice) -> None:
         self.system, self.choice = system, choice
         structure, free = system.structure, Arbitrary(system.structure, None)
         arguments: dict[str, Any] = {}
+        self.members = []
         within = []
         for name, ty in choice.action.params:
             if name in choice.fixed:
                 arguments[name] = choice.fixed[name]
                 continue
-            arguments[name] = free.value(ty, f"argument.{name}")
+            arguments[name] = free.value(ty, argument := f"argument.{name}")
+            if ty.kind in ("member", "nat"):
+                system.scope.arguments[argument] = arguments[name]
+            if ty.kind == "member" and not ty.ordered:
+                self.members.append(arguments[name])
             within.append(structure.within(arguments[name], ty))
         outcome = system.evaluator.action(choice.action, system.now, arguments)
         names = NextState(structure, f"after.{choice.name}.")

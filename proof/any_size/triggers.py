@@ -17,7 +17,8 @@ from elrcheck.proof.any_size.subterms import subterms
 def triggered_by_both_sides(axiom: Any) -> Any:
     """Return the axiom with a trigger for each term of its right side that has all its variables as arguments.
 
-    Return the axiom itself unless it is `for all x: f(x) == ..`.
+    Its other arguments, such as that of the step, are constants. Return the axiom itself unless it is
+    `for all x: f(x) == ..`.
     """
     if not (z3.is_quantifier(axiom) and axiom.is_forall() and z3.is_eq(axiom.body())):
         return axiom
@@ -27,11 +28,12 @@ def triggered_by_both_sides(axiom: Any) -> Any:
     if not (_is_application(name) and [x.get_id() for x in name.children()] == [x.get_id() for x in own]):
         return axiom
     own_ids = sorted(x.get_id() for x in own)
-    patterns = [
-        term
-        for term in subterms(body, inside_quantifiers=False)
-        if _is_application(term) and sorted(x.get_id() for x in term.children()) == own_ids
-    ]
+
+    def triggers(term: Any) -> bool:
+        arguments = sorted(x.get_id() for x in term.children() if x.get_id() in own_ids)
+        return _is_application(term) and arguments == own_ids and all(map(z3.is_const, term.children()))
+
+    patterns = [term for term in subterms(body, inside_quantifiers=False) if triggers(term)]
     return z3.ForAll(own, whole, patterns=[name, *patterns])
 
 

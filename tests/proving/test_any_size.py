@@ -20,7 +20,7 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proof.any_size.cardinality import OF_TWO
-from elrcheck.proof.any_size.step_tasks import every_choice, questions
+from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choice, questions
 from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep, choices
 from elrcheck.proof.z3_algebra import formula
 from elrcheck.proving.prove import run_prove
@@ -229,16 +229,14 @@ def model() -> Model:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_partition_is_not_proved(model: Model, fault: str) -> None:
     knobs, action, lemma = FAULTS[fault]
-    system = Unbounded(model, replace(CONFIG, **knobs))
-    fn = next(fn for fn in model.actions if fn.name == action)
-    answers = []
-    for choice in choices(fn):
-        step = UnboundedStep(system, choice)
-        goal = step.goal(lemma) if step.possible else None
-        if goal is not None:
-            answers.append(questions(system, step.premises, [*system.lemmas]).prove(goal, SECONDS).proved)
-    assert answers
-    assert not all(answers)
+    config = replace(CONFIG, **knobs)
+    system = Unbounded(model, config)
+    asked = (
+        answers_of(system, StepTask(config, (), "", number, (lemma,), {lemma: tuple(system.lemmas)}, SECONDS)).answers
+        for number, choice in enumerate(every_choice(system))
+        if choice.action.name == action
+    )
+    assert not all(answers[lemma].proved for answers in asked if answers is not None and lemma in answers)
 
 
 # ------------------------------------------------------------------------- vacuity

@@ -45,6 +45,13 @@ def test_only_terms_of_all_variables_and_outside_inner_quantifiers_are_triggers(
     assert both.body().eq(left.body()), "what it says stays"
 
 
+def test_a_term_that_also_has_a_constant_is_a_trigger() -> None:
+    left = z3.ForAll(
+        [X], AFTER(X) == z3.Or(SEEN(GONE, X), LINKED(X, X), z3.Exists([Y], SEEN(Y, X))), patterns=[AFTER(X)]
+    )
+    assert triggers(triggered_by_both_sides(left)) == ["after", "seen"]
+
+
 @pytest.mark.parametrize(
     "axiom",
     [

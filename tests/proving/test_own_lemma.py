@@ -1,4 +1,4 @@
-"""A goal by cases of its own lemma, and lemmas at the members of a goal: what they say, and what is proved by them."""
+"""A goal by cases of its own lemma: what they say together, and what is proved by them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import z3
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.model.choices import Reregistration
-from elrcheck.proof.any_size.own_lemma import at_members, cases_before, members_of
+from elrcheck.proof.any_size.cases import cases_before
 from elrcheck.proof.any_size.questions import GoalAnswer
 from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choice
 from elrcheck.proof.any_size.steps import Unbounded
@@ -29,10 +29,6 @@ def valid(formula: Any) -> bool:
     solver = z3.Solver()
     solver.add(z3.Not(formula))
     return bool(solver.check() == z3.unsat)
-
-
-def test_the_members_of_a_goal_are_in_the_order_of_their_names() -> None:
-    assert members_of(z3.And(LEADS(OTHER), LEADS(X), z3.Const("some!3", z3.IntSort()) > 0, LEADS(ONE))) == [ONE, OTHER]
 
 
 def test_the_cases_together_imply_the_goal_and_none_alone() -> None:
@@ -58,15 +54,6 @@ def test_the_cases_together_imply_the_goal_and_none_alone() -> None:
 )
 def test_a_lemma_without_a_premise_or_about_others_has_no_cases(lemma: Any) -> None:
     assert cases_before(GOAL, lemma) == []
-
-
-def test_an_instance_is_weaker_and_a_lemma_about_one_member_stays() -> None:
-    at = at_members(LEMMA, [ONE, OTHER])
-    assert valid(z3.Implies(LEMMA, at)) and not valid(z3.Implies(at, LEMMA))
-    assert valid(z3.Implies(z3.And(at, LEADS(ONE), CONTENDS(OTHER)), COVERS(ONE, OTHER)))
-    alone = z3.ForAll([X], z3.Or(z3.Not(LEADS(X)), CONTENDS(X)))
-    assert at_members(alone, [ONE, OTHER]) is alone
-    assert at_members(LEMMA, []) is LEMMA
 
 
 HINTS = (

@@ -1,30 +1,30 @@
-"""A goal by cases of its own lemma in the state before, and lemmas at the members that the goal names.
+"""A goal by cases of its own lemma in the state before, and by cuts.
 
 A step has to preserve a lemma `for all a, b: P(a, b) implies Q(a, b)`. For the members a and b of the goal, either a
 premise was false before the step, or all were true, and then the lemma gives Q before the step. The solver rarely
-distinguishes these cases itself. Lemmas about two members or more are instantiated at a and b only, where that is
-enough, because their instances at all members are what takes the solver's time.
+distinguishes these cases itself.
+
+A cut is a fact that is proved by itself before the goal may use it. That a set has enough members often follows because
+another set with enough members is a subset of it. The solver does not find which; and the member that a subset would
+lack is a new one, at which no lemma is instantiated. A cut claims the subset for one pair, with a name for that member.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import z3
 
+from elrcheck.proof.any_size.definitions import NamedTerms
+from elrcheck.proof.any_size.instances import members_of
 from elrcheck.proof.any_size.subterms import subterms
 
 MOST_CASES = 6
 """The maximum number of premises that are distinguished."""
-
-
-def members_of(goal: Any) -> list[Any]:
-    """Return the constants of uninterpreted sorts for which `Splitting` has chosen names, in the order of the names."""
-    named = (term for term in subterms(goal) if z3.is_const(term) and term.decl().name().startswith("some!"))
-    of_sorts = (one for one in named if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT)
-    return sorted(of_sorts, key=lambda one: int(one.decl().name().partition("!")[2]))
+AXIOM = "monotone"
+"""The axiom by which the consequence of a cut follows from its claim."""
 
 
 def cases_before(goal: Any, lemma: Any) -> list[Any]:
@@ -71,28 +71,31 @@ def _premises(clause: Any) -> Iterator[Any]:
         yield from clause.arg(0).children() if z3.is_and(clause.arg(0)) else (clause.arg(0),)
 
 
-def at_members(lemma: Any, members: Sequence[Any]) -> Any:
-    """Return what a lemma about two members or more says of these; another lemma as it is."""
-    return _instances(lemma, members) if members and _universal_depth(lemma, members[0].sort()) > 1 else lemma
+# ------------------------------------------------------------------------- cuts
 
 
-def _universal_depth(term: Any, sort: Any) -> int:
-    """Return how many universal variables of a sort enclose a part of a term, at most."""
-    if _is_universal(term):
-        own = all(term.var_sort(k) == sort for k in range(term.num_vars()))
-        return term.num_vars() + _universal_depth(term.body(), sort) if own else 0
-    if z3.is_and(term) or z3.is_or(term):
-        return max((_universal_depth(part, sort) for part in term.children()), default=0)
-    return 0
+@dataclass(frozen=True)
+class Cut:
+    """A claim, and what it implies for all finite sets by `AXIOM`."""
+
+    claim: Any
+    consequence: Any
+
+    def goals(self, goal: Any) -> tuple[Any, Any]:
+        """Return two goals that together imply one: it follows from the consequence, and it or the claim holds."""
+        return z3.Implies(self.consequence, goal), z3.Or(goal, self.claim)
 
 
-def _instances(term: Any, members: Sequence[Any]) -> Any:
-    if _is_universal(term):
-        if any(term.var_sort(k) != members[0].sort() for k in range(term.num_vars())):
-            return term
-        chosen = itertools.product(members, repeat=term.num_vars())
-        return z3.And([_instances(z3.substitute_vars(term.body(), *values), members) for values in chosen])
-    if z3.is_and(term) or z3.is_or(term):
-        parts = [_instances(part, members) for part in term.children()]
-        return z3.And(parts) if z3.is_and(term) else z3.Or(parts)
-    return term
+def subset_cuts(goal: Any, scope: NamedTerms) -> Iterator[Cut]:
+    """Yield, for each two sets of one type whose sizes a goal names, that the first is a subset of the second."""
+    parts = subterms(goal, inside_quantifiers=False)
+    sizes = [one for one in parts if z3.is_app(one) and one.decl().name() in scope.sizes]
+    counted = [(one, scope.sizes[one.decl().name()]) for one in sorted(sizes, key=str)]
+    for small, of_small in counted:
+        for large, of_large in counted:
+            members = of_small.members
+            if small.eq(large) or [x.sort() for x in members] != [x.sort() for x in of_large.members]:
+                continue
+            inside = of_large.counted(large.children()).holds(*members)
+            claim = z3.ForAll(list(members), z3.Implies(of_small.counted(small.children()).holds(*members), inside))
+            yield Cut(claim, small <= large)
