@@ -226,6 +226,7 @@ def prove(
     certificate: Place | None = None,
     solver: Literal["z3", "cvc5"] | None = None,
     surviving: bool = False,
+    liveness: bool = False,
     needed: bool = False,
     any_size: bool = False,
     progress: bool = False,
@@ -246,6 +247,7 @@ def prove(
     certificate: Write the proved obligations as SMT-LIB to this folder.
     solver: Also check with this solver all that was proved, or all of the certificate.
     surviving: If lemmas are not preserved, report which properties the others still prove.
+    liveness: Prove that waits end (V-*), instead of the other properties.
     needed: Report for each lemma an obligation that is open without it.
     any_size: Also try to prove each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.

@@ -66,6 +66,9 @@ class ProveRequest:
     surviving: Annotated[
         bool, Option("If lemmas are not preserved, report which properties the others still prove.")
     ] = False
+    liveness: Annotated[
+        bool, Option("Prove that waits end (V-*), instead of the other properties.", group="Properties")
+    ] = False
     needed: Annotated[bool, Option("Report for each lemma an obligation that is open without it.")] = False
     any_size: Annotated[
         bool, Option("Also try to prove each obligation for every size of the sorts, logs and limits at once.")

@@ -15,7 +15,7 @@ from elrcheck.catalogue.configured import SCOPES, find_variant, packaged_scope, 
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.declared.declared_model import SUITE_COUNTS, BeforeSearch, DeclaredModel, NamedSettings, SuiteFiles
 from elrcheck.declared.state_picture import Drawing
-from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
+from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_wait_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lowered import Slot
@@ -70,6 +70,9 @@ class PartitionModel(DeclaredModel):
 
     def with_lemmas(self) -> Model:
         return load_proof_model()
+
+    def with_waits(self) -> Model:
+        return load_wait_model()
 
     def source_texts(self) -> dict[str, str]:
         from elrcheck.invariants.partition_copy import partition_texts

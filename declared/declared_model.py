@@ -115,6 +115,10 @@ class DeclaredModel(ABC):
     def with_lemmas(self) -> Model:
         """Return the compiled model with its properties and the lemmas that prove them."""
 
+    def with_waits(self) -> Model:
+        """Return the same with its liveness properties and the stages of their waits."""
+        return self.with_lemmas()
+
     @abstractmethod
     def digest(self) -> str:
         """Return a digest of the rules."""

@@ -23,6 +23,7 @@ from elrcheck.invariants import (
     membership,
     operations,
     outcomes,
+    proof_parts,
     properties,
     witnesses,
 )
@@ -37,6 +38,7 @@ from elrcheck.model.protocol import load_model
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses)
+WAITS = (*LIVENESS, proof_parts)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 NONE = Induction()
@@ -56,6 +58,11 @@ def load_whole_model() -> Model:
 def load_proof_model() -> Model:
     """Load the protocol with its properties and the lemmas that prove them."""
     return _load(*CHECKED, *LEMMAS, induction=INDUCTION)
+
+
+def load_wait_model() -> Model:
+    """Load the model of the proof with its liveness properties and the stages of their waits."""
+    return _load(*CHECKED, *LEMMAS, *WAITS, induction=INDUCTION)
 
 
 @functools.cache

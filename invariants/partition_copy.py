@@ -15,7 +15,7 @@ from types import ModuleType
 from elrcheck.base.package_files import ROOT, files_of
 from elrcheck.base.version import __version__
 from elrcheck.invariants import proof_parts
-from elrcheck.invariants.modules import CHECKED, LEMMAS, LIVENESS
+from elrcheck.invariants.modules import CHECKED, LEMMAS, WAITS
 from elrcheck.model import config, state, variants
 from elrcheck.model.protocol import MODULES
 
@@ -42,7 +42,7 @@ def partition_texts(data: Mapping[str, Iterable[Traversable]]) -> dict[str, str]
 def _needed(packaged: Mapping[str, object]) -> list[str]:
     """Return the files that define the model and those that they import, sorted by path."""
     needed: set[str] = set()
-    modules = (state, config, variants, *MODULES, *CHECKED, *LIVENESS, *LEMMAS, proof_parts)
+    modules = (state, config, variants, *MODULES, *CHECKED, *WAITS, *LEMMAS, proof_parts)
     todo = [_file_of(module.__name__) for module in modules]
     while todo:
         name = todo.pop()
@@ -74,7 +74,7 @@ def _relative(name: str, text: str) -> str:
 
 def _declaration() -> str:
     """Return the text of the file that declares the copy."""
-    groups = {"PROTOCOL": MODULES, "PROPERTIES": CHECKED, "LIVENESS": LIVENESS, "LEMMAS": LEMMAS}
+    groups = {"PROTOCOL": MODULES, "PROPERTIES": CHECKED, "LIVENESS": WAITS, "LEMMAS": LEMMAS}
     return "\n".join(
         (
             f'"""The partition of a Kafka topic, copied from elrcheck {__version__} to be changed."""',

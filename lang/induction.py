@@ -31,6 +31,25 @@ class RunHistory:
                 raise error_in_field(self.record, name, f"a history has fields that are sets, and this is a {ty}")
 
 
+@dataclass(frozen=True, eq=False)
+class WaitStage:
+    """A part of a wait, which a step of a fair action ends (`proof/ended_waits.py`).
+
+    during: an operator `(c, s, ..)` with the parameters of the property, and maybe more: a stage for each choice of
+    those. arguments: of the action's step, a value or the name of a parameter of `during`; a parameter of the action
+    that is not named here has the same name there. measure: an operator `(c, s, ..)` with parameters of the property
+    that returns a number from 0 on: the step may also lead back into this stage, with a smaller one. enables: for a
+    strongly fair action, the stages that end when its step is possible; a step of a weakly fair one is possible
+    throughout its stage.
+    """
+
+    during: Operator
+    action: Operator
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    measure: Operator | None = None
+    enables: tuple[WaitStage, ...] = ()
+
+
 def _none(config: Any) -> Mapping[str, Operator]:
     return {}
 
@@ -42,7 +61,8 @@ class Induction:
     assumptions: on steps, made by every proof; named: those of `prove --assume`, by name. allowed: steps that an
     assumption must not exclude; possible: steps and states that nothing may exclude. actions: the actions that may take
     each of these steps, by default all. conditions: for a configuration, the condition under which the lemmas imply a
-    property, by its id. arbitrary: field of the configuration -> least value, in proofs for all sizes.
+    property, by its id. arbitrary: field of the configuration -> least value, in proofs for all sizes. waits: liveness
+    property -> the stages of its wait, the last one first; wait_lemmas: predicates on states that only these need.
     """
 
     history: RunHistory | None = None
@@ -53,3 +73,5 @@ class Induction:
     actions: Mapping[Operator, tuple[str, ...]] = field(default_factory=dict)
     conditions: Callable[[Any], Mapping[str, Operator]] = _none
     arbitrary: Mapping[str, int] = field(default_factory=dict)
+    waits: Mapping[Operator, tuple[WaitStage, ...]] = field(default_factory=dict)
+    wait_lemmas: tuple[Operator, ...] = ()

@@ -79,6 +79,10 @@ class Prover:
         names = self.literals if lemmas is None else lemmas
         return ask(solver, self.timeout, *(self.literals[name] for name in names))
 
+    def follows(self, goal: Any, premises: Sequence[Any] = (), after: Mapping[str, Any] | None = None) -> Discharge:
+        """Discharge that lemmas and premises imply a goal about the current state. after: the state in a refutation."""
+        return self._discharge(self.with_lemmas(*premises, z3.Not(goal)), self.literals, after)
+
     # ------------------------------------------------------------------------- the three phases
 
     def initiation(self, fn: Fn) -> Discharge:
@@ -102,8 +106,7 @@ class Prover:
 
     def implication(self, fn: Fn) -> Discharge:
         """Discharge that the lemmas imply a property of states, under its condition."""
-        solver = self.with_lemmas(z3.Not(self.claim(fn)))
-        return self._discharge(solver, self.literals, None)
+        return self.follows(self.claim(fn))
 
     def open_step(self, instance: SymbolicStep) -> Any:
         """Return a solver that asserts the lemmas and the guard of a step."""

@@ -199,7 +199,7 @@ class Transitions:
         for args in instances(fn, self.config):
             if args in covered:
                 continue
-            step = self._step(fn, args)
+            step = self.step(fn, args)
             if isinstance(step, Excluded):
                 self.excluded.append(step)
                 continue
@@ -208,7 +208,8 @@ class Transitions:
             covered.update(step.alike)
             self.instances.append(step)
 
-    def _step(self, fn: Fn, args: tuple[Any, ...]) -> SymbolicStep | Excluded:
+    def step(self, fn: Fn, args: tuple[Any, ...]) -> SymbolicStep | Excluded:
+        """Return the steps of an action with these arguments."""
         outcome = self.evaluator.action(fn, self.now, self.evaluator.lifted(fn, args))
         guard = formula(self.alg.and_([g for _, g in outcome.guards]))
         if z3.is_false(z3.simplify(guard)):
@@ -226,7 +227,7 @@ class Transitions:
         actions = self.model.actions_by_name
         for number, instance in enumerate(self.instances):
             for args in instance.alike:
-                own = instance if args == instance.args else self._step(actions[instance.action], args)
+                own = instance if args == instance.args else self.step(actions[instance.action], args)
                 yield number, own
 
     def _assuming(self, guard: Any, becomes: Sequence[tuple[Any, Any]]) -> Any:

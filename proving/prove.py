@@ -39,8 +39,9 @@ from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
-from elrcheck.proving.step_failure import differing, step_failure
+from elrcheck.proving.step_failure import state_report, step_report
 from elrcheck.proving.verdicts import RANK, PhaseName, phase, verdict_of
+from elrcheck.proving.wait_proof import demand_stages, with_waits
 from elrcheck.results.prove_report import (
     CellReport,
     LemmaNeed,
@@ -51,7 +52,6 @@ from elrcheck.results.prove_report import (
     second_solver,
     with_second,
 )
-from elrcheck.traces.describe import leaves
 
 DEFAULT_TIMEOUT = 60.0
 LITTLE = 150
@@ -60,18 +60,23 @@ LITTLE = 150
 
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     """Discharge every obligation of the selected configuration; an unknown one makes the proof inconclusive."""
-    if request.any_size:
-        _reject_with_any_size(request)
+    if request.liveness:
+        _reject_options(request, "is about a proof of other properties than liveness", "--liveness")
+    elif request.any_size:
+        _reject_options(request, "is about a proof for given sizes", "--any-size")
     selected = resolve(request.selection)
     return structs.replace(_proof_of(selected, request, progress), model=selected.model, patch=selected.patch)
 
 
 def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> ProveReport:
-    model = selected.declared.with_lemmas()
+    model = selected.declared.with_waits() if request.liveness else selected.declared.with_lemmas()
     if selected.file is not None:
         _demand_for_any_model(request)
-    chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
-    if not chosen:
+    selected_properties = select_properties(model, request.properties, request.liveness)
+    chosen = [fn for fn in selected_properties if fn.kind == "always"]
+    if request.liveness:
+        demand_stages(model, selected_properties)
+    elif not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
     config = selected.declared.widened(selected.config, selected.overrides, request.assumed)
     if request.certificate is not None:
@@ -82,6 +87,8 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
     proof.keep(request.fresh or request.any_size)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers)
+    if request.liveness:
+        report = with_waits(proof.transitions, proof.timeout, report, selected_properties, progress)
     if report.coverage is not None:
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
@@ -104,17 +111,18 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
         return with_second(report, second_solver(run_check_certificate(check, progress)))
 
 
-def _reject_with_any_size(request: ProveRequest) -> None:
-    """Refuse options that only a proof for given sizes has."""
-    of_given_sizes = {
+def _reject_options(request: ProveRequest, reason: str, other: str) -> None:
+    """Refuse options that go with neither --any-size nor --liveness."""
+    chosen = {
         "--solver": request.solver is not None,
         "--surviving": request.surviving,
         "--needed": request.needed,
+        "--certificate": request.liveness and request.certificate is not None,
+        "--any-size": request.liveness and request.any_size,
     }
-    for option, is_chosen in of_given_sizes.items():
+    for option, is_chosen in chosen.items():
         if is_chosen:
-            message = f"{option} is about a proof for given sizes"
-            raise UsageFault("usage-option", message, help="leave it out, or leave out --any-size")
+            raise UsageFault("usage-option", f"{option} {reason}", help=f"leave it out, or leave out {other}")
 
 
 def _demand_for_any_model(request: ProveRequest) -> None:
@@ -238,18 +246,7 @@ class InductionProof:
     def _obligation(self, phase: PhaseName, fn: Fn | None, answer: Discharge) -> ObligationReport:
         name = TYPES if fn is None else fn.name
         self.progress.tell(ObligationDone(phase, 1, 1, name, answer.verdict, answer.seconds))
-        witness = None if answer.before is None else dict(leaves(answer.before, self.model.state_ty))
-        return ObligationReport(
-            name,
-            answer.verdict,
-            round(answer.seconds, 3),
-            fn.ident or None if fn is not None else None,
-            tuple(sorted(answer.core)),
-            answer.reason,
-            witness,
-            None if fn is None else fn.place,
-            differs=() if witness is None else differing(self.model, self.config, witness),
-        )
+        return state_report(self.model, self.config, name, fn, answer)
 
     def _consecution(self, workers: int) -> list[CellReport]:
         instances, total = self.transitions.instances, len(self.transitions.instances) * len(self.goals)
@@ -270,18 +267,12 @@ class InductionProof:
 
     def _cell(self, action: str, goal: str, answers: Sequence[tuple[SymbolicStep, Discharge]]) -> CellReport:
         """Report on an action and a goal, with the first of the worst answers of the action's instances."""
-        fn = self.prover.goals.get(goal)
         instance, worst = max(answers, key=lambda answer: RANK[answer[1].verdict])
-        return CellReport(
-            action,
-            goal if fn is None else fn.ident or goal,
-            worst.verdict,
-            round(sum(answer.seconds for _, answer in answers), 3),
-            tuple(sorted({lemma for _, answer in answers for lemma in answer.core})),
-            worst.reason,
-            None if worst.before is None else step_failure(self.model, self.config, instance, fn, worst),
-            None if fn is None else fn.place,
-            all(answer.kept for _, answer in answers),
+        return structs.replace(
+            step_report(self.model, self.config, instance, self.prover.goals.get(goal), worst, goal),
+            seconds=round(sum(answer.seconds for _, answer in answers), 3),
+            core=tuple(sorted({lemma for _, answer in answers for lemma in answer.core})),
+            kept=all(answer.kept for _, answer in answers),
         )
 
     def _ask(self, workers: int) -> Iterator[tuple[int, str, Discharge | None]]:

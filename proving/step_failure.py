@@ -13,11 +13,44 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import type_of
 from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.transition import SymbolicStep
-from elrcheck.results.prove_report import InductionFailure
+from elrcheck.results.prove_report import CellReport, InductionFailure, ObligationReport
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import arguments, changes, leaves, talk
 from elrcheck.traces.replay import ReplayError, replay
 from elrcheck.traces.violation import explain
+
+
+def step_report(
+    model: Model, config: ModelConfig, instance: SymbolicStep, goal: Fn | None, answer: Discharge, name: str = ""
+) -> CellReport:
+    """Report the answer to an obligation of a step. name: of a goal that is no function."""
+    return CellReport(
+        instance.action,
+        name if goal is None else goal.ident or goal.name,
+        answer.verdict,
+        round(answer.seconds, 3),
+        tuple(sorted(answer.core)),
+        answer.reason,
+        None if answer.before is None else step_failure(model, config, instance, goal, answer),
+        None if goal is None else goal.place,
+        answer.kept,
+    )
+
+
+def state_report(model: Model, config: ModelConfig, name: str, fn: Fn | None, answer: Discharge) -> ObligationReport:
+    """Report the answer to an obligation about states, with the solver's state if it is refuted."""
+    witness = None if answer.before is None else dict(leaves(answer.before, model.state_ty))
+    return ObligationReport(
+        name,
+        answer.verdict,
+        round(answer.seconds, 3),
+        fn.ident or None if fn is not None else None,
+        tuple(sorted(answer.core)),
+        answer.reason,
+        witness,
+        None if fn is None else fn.place,
+        differs=() if witness is None else differing(model, config, witness),
+    )
 
 
 def step_failure(

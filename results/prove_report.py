@@ -230,6 +230,23 @@ class LemmaNeed(Record, frozen=True):
     goal: str = ""
 
 
+class WaitReport(Record, frozen=True):
+    """The proof that every wait of a liveness property ends."""
+
+    id: str
+    name: str
+    verdict: CellVerdict
+    obligations: int
+    seconds: float
+    disturbances: tuple[str, ...]
+    """Steps that may prolong the wait and that no fairness bounds: the claim is about runs in which they stop."""
+    source: str
+    states: tuple[ObligationReport, ...] = ()
+    """What is open about states: that a wait is in some stage, and that the step which ends it is possible."""
+    cells: tuple[CellReport, ...] = ()
+    """What is open about steps: that they do not lead back into a later stage."""
+
+
 class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     """The result of `elrcheck prove`."""
 
@@ -257,6 +274,8 @@ class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     possible: PossibleReport | None = None
     """Whether each step can fire where the lemmas hold, and what assumptions must allow; unless all is possible, the
     verdict is not `proved`."""
+    waits: tuple[WaitReport, ...] = ()
+    """Of the liveness properties, which `--liveness` proves instead of the others."""
     sizes: ProofSizes = "given"
     """For `any`, `refuted` is the answer for the sizes of the configuration, with its counterexample."""
 

@@ -10,6 +10,7 @@ import enum
 from dataclasses import replace
 from typing import Annotated
 
+from elrcheck.lang.induction import Induction, WaitStage
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.marks import Fair
 from elrcheck.lang.runtime import (
@@ -21,6 +22,7 @@ from elrcheck.lang.runtime import (
     init,
     leads_to,
     lemma,
+    op,
     put,
     require,
     sometimes,
@@ -150,4 +152,61 @@ def InCriticalSection(c: Config, s: State) -> bool:
     return any(s.at[p] == At.CRITICAL for p in range(c.processes))
 
 
-MODEL = ProtocolModel(State, Config)
+# ---------------------------------------------------------------------------- why nobody starves
+
+
+@op
+def is_next(s: State, p: Process, q: Process) -> bool:
+    """p waits and has the turn."""
+    return p != q and s.at[p] == At.WAIT and s.turn == p
+
+
+@op
+def waits_for(s: State, p: Process, q: Process, at: At) -> bool:
+    """p waits, and q, which has the turn, is there."""
+    return p != q and s.at[p] == At.WAIT and s.turn == q and s.at[q] == at
+
+
+@op
+def gets_turn(s: State, p: Process, q: Process) -> bool:
+    return waits_for(s, p, q, At.YIELD)
+
+
+@op
+def has_no_rival(s: State, p: Process, q: Process) -> bool:
+    return waits_for(s, p, q, At.OUTSIDE) or waits_for(s, p, q, At.CLAIM)
+
+
+@op
+def rival_leaves(s: State, p: Process, q: Process) -> bool:
+    return waits_for(s, p, q, At.LEAVE)
+
+
+@op
+def rival_is_inside(s: State, p: Process, q: Process) -> bool:
+    return waits_for(s, p, q, At.CRITICAL)
+
+
+@op
+def rival_is_next(s: State, p: Process, q: Process) -> bool:
+    return waits_for(s, p, q, At.WAIT)
+
+
+@op
+def has_claimed(s: State, p: Process, q: Process) -> bool:
+    return p != q and s.at[p] == At.YIELD
+
+
+RIVAL = {"p": "q", "q": "p"}
+WAITS = {
+    NobodyStarves: (
+        WaitStage(is_next, Enter),
+        WaitStage(gets_turn, Yield, RIVAL),
+        WaitStage(has_no_rival, Enter),
+        WaitStage(rival_leaves, Leave, RIVAL),
+        WaitStage(rival_is_inside, Finish, RIVAL),
+        WaitStage(rival_is_next, Enter, RIVAL),
+        WaitStage(has_claimed, Yield),
+    )
+}
+MODEL = ProtocolModel(State, Config, induction=Induction(waits=WAITS))

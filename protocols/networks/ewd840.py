@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from elrcheck.lang.induction import Induction, WaitStage
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.marks import Fair
-from elrcheck.lang.runtime import LeadsTo, action, always, config, init, leads_to, op, require, sometimes, state
+from elrcheck.lang.runtime import EMPTY, LeadsTo, action, always, config, init, leads_to, op, require, sometimes, state
 from elrcheck.lang.types import sort
 
 Node = Annotated[int, sort("Node", "nodes", ordered=True)]
@@ -106,4 +107,51 @@ def TerminationIsDetected(c: Config, s: State) -> LeadsTo:
     return LeadsTo(premise=len(s.active) == 0, conclusion=detected(s))
 
 
-MODEL = ProtocolModel(State, Config, scopes={"six": {"nodes": 6}})
+# ---------------------------------------------------------------------------- why it is detected
+
+
+@op
+def distance(s: State) -> Node:
+    """The nodes that the token has yet to pass."""
+    return s.at
+
+
+@op
+def passes(s: State, n: Node) -> bool:
+    """All nodes are passive, and the token is on its way."""
+    return s.active == EMPTY and s.at == n and n != 0
+
+
+@op
+def passes_last_black(s: State, n: Node) -> bool:
+    """The token has passed no black node that is black now, so the round after this one has none."""
+    return passes(s, n) and all(m <= n for m in s.black)
+
+
+@op
+def passes_white(s: State, n: Node) -> bool:
+    """A white token will meet no black node."""
+    return passes(s, n) and not s.token_is_black and all(m > n for m in s.black)
+
+
+@op
+def has_returned(s: State) -> bool:
+    return s.active == EMPTY and s.at == 0
+
+
+@op
+def last_round_begins(s: State) -> bool:
+    """Only node 0 may be black, which the next round whitens."""
+    return has_returned(s) and s.black <= frozenset({0})
+
+
+WAITS = {
+    TerminationIsDetected: (
+        WaitStage(passes_white, PassToken, measure=distance),
+        WaitStage(last_round_begins, InitiateProbe),
+        WaitStage(passes_last_black, PassToken, measure=distance),
+        WaitStage(has_returned, InitiateProbe),
+        WaitStage(passes, PassToken, measure=distance),
+    )
+}
+MODEL = ProtocolModel(State, Config, scopes={"six": {"nodes": 6}}, induction=Induction(waits=WAITS))

@@ -32,6 +32,7 @@ from elrcheck.results.prove_report import (
     SecondSolver,
     Skipped,
     Surviving,
+    WaitReport,
 )
 from elrcheck.results.trace_view import Step, TraceView, as_call
 
@@ -45,6 +46,11 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
     for cell in report.cells:
         if cell.verdict == "refuted" or (cell.verdict == "unknown" and report.sizes == "given"):
             yield from cell_blocks(cell)
+    for wait in report.waits:
+        for state in wait.states:
+            yield from obligation_blocks(state)
+        for cell in wait.cells:
+            yield from _failed_step(f"{cell.action}: {cell.lemma}", cell)
     if report.sizes == "any":
         yield from _open_cells(report)
     for one in report.possible.impossible if report.possible is not None else ():
@@ -52,6 +58,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         yield Labelled("source", one.source)
     if detail >= 0:
         yield from _implications(report)
+        yield from _waits(report)
         yield from _phases(report)
     if detail > 0:
         yield Table(
@@ -112,6 +119,7 @@ def claim(report: ProveReport) -> str:
         verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
         verdicts += [cell.verdict for cell in report.cells]
         left = len(verdicts) - verdicts.count("proved")
+        left += sum(len(wait.states) + len(wait.cells) for wait in report.waits)
         number = 0 if report.possible is None else len(report.possible.impossible)
         more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
         return f": {left} of {len(verdicts)} obligations open{more}{assumptions_text(report)}"
@@ -124,7 +132,8 @@ def claim(report: ProveReport) -> str:
     chosen = [one.statement for one in report.assumptions]
     number = len([one for one in covered.assumed if one not in chosen])
     always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
-    return f"{extent}{always}{assumptions_text(report)}, with {bounds(covered, report.config)}"
+    fair = ", on fair runs" if report.waits else ""
+    return f"{extent}{always}{assumptions_text(report)}{fair}, with {bounds(covered, report.config)}"
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
@@ -233,7 +242,11 @@ def _differing(word: str, state: Mapping[str, str], differs: Collection[str]) ->
 
 
 def cell_blocks(cell: CellReport) -> Iterator[Block]:
-    yield Headline(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
+    yield from _failed_step(f"{cell.action} does not preserve {cell.lemma}", cell)
+
+
+def _failed_step(what: str, cell: CellReport) -> Iterator[Block]:
+    yield Headline(cell.verdict, f"{what}  ({cell.seconds:.2f} s)")
     yield Labelled("reason", cell.reason)
     failure = cell.failure
     if failure is not None:
@@ -265,6 +278,23 @@ def _implications(report: ProveReport) -> Iterator[Block]:
     )
 
 
+def _waits(report: ProveReport) -> Iterator[Block]:
+    yield Table(
+        ("id", "wait", "verdict", "obligations", "seconds", "ends once these stop"),
+        [
+            (
+                wait.id,
+                wait.name,
+                wait.verdict,
+                wait.obligations,
+                Number(f"{wait.seconds:.1f}"),
+                ", ".join(wait.disturbances) or "(always)",
+            )
+            for wait in report.waits
+        ],
+    )
+
+
 def _phases(report: ProveReport) -> Iterator[Block]:
     yield Table(
         ("phase", "proved", "kept", "refuted", "unknown", "seconds"),
@@ -285,6 +315,7 @@ def prove_sheet(report: ProveReport) -> Sheet:
         "initiation": tuple(obligation_case(o) for o in report.initiation),
         "consecution": tuple(cell_case(cell) for cell in report.cells),
         "implication": tuple(obligation_case(o) for o in report.implication),
+        "waits": tuple(_wait_case(wait) for wait in report.waits),
         "not covered": tuple(_skipped_case(skipped) for skipped in report.skipped),
     }
     suites = tuple(
@@ -292,8 +323,10 @@ def prove_sheet(report: ProveReport) -> Sheet:
         for name, cases in named.items()
         if cases
     )
-    total = len(report.initiation) + len(report.cells) + len(report.implication)
-    proved = sum(phase.proved for phase in report.phases)
+    waiting = sum(wait.obligations for wait in report.waits)
+    open_waits = sum(len(wait.states) + len(wait.cells) for wait in report.waits)
+    total = len(report.initiation) + len(report.cells) + len(report.implication) + waiting
+    proved = sum(phase.proved for phase in report.phases) + waiting - open_waits
     about, covered = "", report.coverage
     if covered is not None:
         about = f" about {covered.properties} of {covered.all_properties} properties"
@@ -301,6 +334,24 @@ def prove_sheet(report: ProveReport) -> Sheet:
     summary = f"{report.variant}: {proved} of {total} obligations{about} proved, {report.seconds:.1f} s"
     summary += assumptions_text(report)
     return Sheet(summary, suites)
+
+
+def _wait_case(wait: WaitReport) -> Case:
+    opened = [one.name for one in wait.states] + [f"{cell.action}: {cell.lemma}" for cell in wait.cells]
+    stop = f", once these stop: {', '.join(wait.disturbances)}" if wait.disturbances else ""
+    return Case(
+        f"{wait.id} {wait.name}",
+        f"{wait.name}: every wait ends{stop}",
+        _PROOF[wait.verdict],
+        wait.verdict,
+        "; ".join(opened),
+        "",
+        wait.source,
+        None,
+        None,
+        wait.seconds,
+        wait.id,
+    )
 
 
 def cell_case(cell: CellReport) -> Case:

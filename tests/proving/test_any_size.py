@@ -231,12 +231,12 @@ def test_a_fault_of_the_partition_is_not_proved(model: Model, fault: str) -> Non
     knobs, action, lemma = FAULTS[fault]
     config = replace(CONFIG, **knobs)
     system = Unbounded(model, config)
-    asked = (
+    goals = (
         answers_of(system, StepTask(config, (), "", number, (lemma,), {lemma: tuple(system.lemmas)}, SECONDS)).answers
         for number, choice in enumerate(every_choice(system))
         if choice.action.name == action
     )
-    assert not all(answers[lemma].proved for answers in asked if answers is not None and lemma in answers)
+    assert not all(answers[lemma].proved for answers in goals if answers is not None and lemma in answers)
 
 
 # ------------------------------------------------------------------------- vacuity

@@ -37,8 +37,8 @@ class Sets:
 
 def along_a_cut(sets: Sets, number: int, questions: int) -> Any:
     """The answer of a proof that follows a route with a cut and cannot do anything else."""
-    asked = tuple(Question(WAYS.index(AT_MEMBERS)) for _ in range(questions))
-    route = Route(tuple(sets.premises.names), parts=(PartRoute(asked, "cut", number),))
+    each_member = tuple(Question(WAYS.index(AT_MEMBERS)) for _ in range(questions))
+    route = Route(tuple(sets.premises.names), parts=(PartRoute(each_member, "cut", number),))
     return sets.premises._along(route, sets.goal, 4.0)
 
 
