@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-SHARES = 31
+SHARES = 29
 """Each slow test runs within so many landings (ADR 0028); a prime, so that landings of any few commits reach all."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
