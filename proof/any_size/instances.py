@@ -38,13 +38,13 @@ def lengths_of(goal: Any) -> list[Any]:
 @dataclass(frozen=True)
 class Places:
     """Where lemmas are instantiated. lengths: functions from a member to the length of its sequence; named: lengths
-    that the goal names; defined: names of functions with a definition.
+    that the goal names; defined: names of functions with a definition, None if all lemmas are instantiated.
     """
 
     members: Sequence[Any]
     lengths: Sequence[Any]
     named: Sequence[Any]
-    defined: Collection[str]
+    defined: Collection[str] | None
 
     @cached_property
     def indices(self) -> list[Any]:
@@ -58,7 +58,8 @@ class Places:
 
     def instances(self, lemma: Any) -> Any:
         """Return what a lemma about two members or more says of these if it names new values; another one as it is."""
-        return self._at(lemma) if self._depth(lemma) > 1 and self._names_values(lemma) else lemma
+        spares = self.defined is not None and not self._names_values(lemma)
+        return lemma if spares or self._depth(lemma) < 2 else self._at(lemma)
 
     def _at(self, term: Any) -> Any:
         if _is_universal(term):
@@ -105,7 +106,7 @@ class Places:
         return any(z3.is_quantifier(part) or self._is_defined(part) for part in subterms(term))
 
     def _is_defined(self, term: Any) -> bool:
-        return bool(z3.is_app(term) and term.num_args() > 0 and term.decl().name() in self.defined)
+        return bool(z3.is_app(term) and term.num_args() > 0 and term.decl().name() in (self.defined or ()))
 
 
 def _with_values(quantifier: Any, values: Sequence[Any]) -> Iterator[Any]:

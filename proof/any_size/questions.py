@@ -62,17 +62,20 @@ class GoalAnswer:
 class WayToAsk:
     """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
     without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`;
-    members: assume lemmas that name new values only for the members that the question names (`Places`)."""
+    members: assume lemmas that name new values only for the members that the question names (`Places`); without
+    `arguments`, all lemmas about two members or more, and only for those of the goal."""
 
     hinted: bool
     matching: bool
     sizes: tuple[str, ...]
     both_sides: bool = False
     members: bool = False
+    arguments: bool = True
 
 
 BOTH_SIDES = WayToAsk(True, True, (), both_sides=True)
 AT_MEMBERS = WayToAsk(True, True, (), both_sides=True, members=True)
+AT_GOAL = WayToAsk(True, True, (), both_sides=True, members=True, arguments=False)
 WAYS = (
     WayToAsk(True, True, ()),
     WayToAsk(True, True, OF_TWO),
@@ -84,9 +87,10 @@ WAYS = (
     WayToAsk(False, True, ()),
     AT_MEMBERS,
     WayToAsk(True, True, OF_TWO, both_sides=True, members=True),
+    AT_GOAL,
 )
 """A route names them by number. None is best: a way proves a goal at once, or mostly not within minutes."""
-BEFORE = (AT_MEMBERS, BOTH_SIDES)
+BEFORE = (AT_MEMBERS, AT_GOAL, BOTH_SIDES)
 """The ways for the cases of a goal's own lemma."""
 BEFORE_SECONDS = 6.0
 """Processor seconds for each."""
@@ -202,7 +206,10 @@ class Premises:
         """Return why a goal is not proved; None if it is proved."""
         lemmas = [self.lemma(name) for name in self._lemmas(way)]
         members = members_of(goal) if way.members else ()
-        if members:
+        if members and not way.arguments:
+            places = Places(members, [], [], None)
+            lemmas = [places.instances(lemma) for lemma in lemmas]
+        elif members:
             lengths = list(self.scope.lengths.values())
             places = Places([*members, *self.arguments], lengths, lengths_of(goal), self.scope.definitions)
             lemmas = [places.instances(lemma) for lemma in lemmas]
