@@ -27,6 +27,7 @@ from elrcheck.checking.suite.suite_file import SuiteCase, read_family
 from elrcheck.declared.select import resolve
 
 NAME = "hunted.json"
+FAMILIES = ("hunt.toml", "hunt_pairs.toml")
 SCHEMA = "elrcheck.hunt/2"
 
 
@@ -145,7 +146,8 @@ def packaged_hunt() -> Hunt:
 
 def hunted_cases() -> tuple[SuiteCase, ...]:
     """Return the configurations of the hunt; ELR is switched only in releases in which users can."""
-    every = read_family(files("elrcheck.laboratory.evidence") / "hunt.toml").cases
+    folder = files("elrcheck.laboratory.evidence")
+    every = [case for file in FAMILIES for case in read_family(folder / file).cases]
     return tuple(case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes)
 
 
