@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from msgspec import structs
+
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.laboratory.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation, hunted_cases, is_whole
 from elrcheck.laboratory.evidence.page_lines import head, paragraphs, table
@@ -16,11 +18,12 @@ SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 def hunt_page(hunt: Hunt) -> str:
     """Return the page as Markdown."""
     broken = [case for case in hunt.cases if case.violations]
+    single = [case for case in broken if not _operations(case)[1:]]
     cases = {case.name.partition("/")[2]: case for case in hunted_cases()}
     whole = all(is_whole(case, cases[case.name]) for case in broken)
     start = head("hunt") if whole else f"{head('hunt')}\n{SOME}"
-    rows = table(("operation/fault", "variants", "what breaks, and why"), _rows(broken))
-    return "\n".join([start, *_summary(hunt), *rows, *_others(hunt)]).rstrip() + "\n"
+    rows = table(("operation/fault", "variants", "what breaks, and why"), _rows(single))
+    return "\n".join([start, *_summary(hunt), *rows, *_pairs(hunt), *_others(hunt)]).rstrip() + "\n"
 
 
 def because(violation: HuntedViolation) -> str:
@@ -52,6 +55,32 @@ def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:
             alike.setdefault((variants, text), []).append(name)
     for (variants, text), names in alike.items():
         yield ", ".join(names), variants, text
+
+
+def _operations(case: HuntedCase) -> list[str]:
+    """Return the operations that a configuration combines."""
+    return case.name.partition("/")[0].split("+")
+
+
+def _pairs(hunt: Hunt) -> Iterator[str]:
+    """Yield paragraphs about what two operations break together that neither breaks alone with the same fault."""
+    by_name = {case.name: case for case in hunt.cases}
+    pairs = [case for case in hunt.cases if _operations(case)[1:]]
+    if not pairs:
+        return
+    more = []
+    for case in pairs:
+        fault = case.name.partition("/")[2]
+        alone = [by_name.get(f"{one}/{fault}@{case.variant}") for one in _operations(case)]
+        broken_alone = {each.name for one in alone if one is not None for each in one.violations}
+        new = [each for each in case.violations if each.name not in broken_alone]
+        if new:
+            more.append(f"`{case.name}` {_violations(structs.replace(case, violations=tuple(new)))}")
+    beyond = f": {'; '.join(more)}" if more else ""
+    yield from paragraphs(
+        f"Of {len(pairs)} pairs of operations (`laboratory/evidence/hunt_pairs.toml`), {len(more)} break a property"
+        f" that neither operation breaks alone with that fault{beyond}."
+    )
 
 
 def _violations(case: HuntedCase) -> str:

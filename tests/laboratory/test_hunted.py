@@ -113,6 +113,15 @@ def test_what_breaks_sooner_than_in_the_kip_is_not_explained() -> None:
     assert "1 were searched before the model's source last changed" in page
 
 
+def test_a_pair_of_operations_has_what_neither_breaks_alone() -> None:
+    replies = case_of({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {}, {})
+    alone = structs.replace(replies, name="elect/kill@code_4_3", variant="code_4_3", violations=replies.violations[:1])
+    pair = structs.replace(replies, name="elect+unregister/kill", variant="code_4_3")
+    page = hunt_page(Hunt("today", (alone, pair)))
+    assert "Of 1 pairs of operations" in page and "`elect+unregister/kill` P-2: F-20." in page
+    assert "elect+unregister" not in page.partition("Of 1 pairs")[0], "the table has single operations"
+
+
 def test_what_no_repair_explains_says_so() -> None:
     replies = case_of({}, {}, {})
     assert [each.explained for each in replies.violations] == [False, False]
