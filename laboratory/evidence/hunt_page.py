@@ -28,7 +28,7 @@ def hunt_page(hunt: Hunt) -> str:
 
 def because(violation: HuntedViolation) -> str:
     """Return the reasons for a violation as text, with the abbreviations of the page."""
-    reasons = [SHORT.get(reason, reason) for reason in violation.reasons]
+    reasons = list(dict.fromkeys(SHORT.get(reason, reason) for reason in violation.reasons))
     return ", ".join(reasons if violation.explained else [*reasons, "not explained"])
 
 

@@ -43,8 +43,16 @@ class Repair:
     needs: tuple[str, ...]
 
 
-STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
-"""Last step of a violation -> the finding without a repair that explains it."""
+STEPS: Mapping[tuple[str, str], str] = {
+    ("", "ChangeFeature"): "F-26",
+    ("P-12", "Reassign"): "F-62",
+    ("P-37", "ReportNewDirectory"): "F-28",
+}
+"""Property, or none for all, and last step of a violation -> the finding that explains it and has no repair.
+
+The controller stores a last known leader that a reassignment removes (F-62), and while ELR is off, an election leaves
+it stored; the repair of F-28 clears the ELR only.
+"""
 DESIGNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "the KIP": ("kip_full", {}),
     "the KIP without its recovery manager": ("kip_phase1", {}),
@@ -81,7 +89,8 @@ class HuntedViolation(Record, frozen=True):
         if self.repaired is not None:
             least = self.repaired
             designs = [name for name in DESIGNS if self.design.get(name, least + 1) <= least]
-            reasons += [STEPS[self.step]] if self.step in STEPS else designs[:1]
+            by_step = STEPS.get((self.name, self.step), STEPS.get(("", self.step)))
+            reasons += designs[:1] if by_step is None else [by_step]
         return tuple(reasons)
 
     @property
