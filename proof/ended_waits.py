@@ -114,6 +114,12 @@ def _demand_fitting(model: Model, name: str, stage: WaitStage) -> None:
     if action is None:
         raise ModelError(f"{where}: {stage.action.__name__} is not an action of the model")
     names = [parameter for parameter, _ in model.fns[stage.during.__name__].params]
+    own = [parameter for parameter, _ in model.fns[name].params]
+    if stage.measure is not None:
+        of_measure = [parameter for parameter, _ in model.fns[stage.measure.__name__].params]
+        if foreign := [parameter for parameter in of_measure if parameter not in own]:
+            message = f"{where}: {stage.measure.__name__} has a parameter `{foreign[0]}` that {name} does not have"
+            raise ModelError(message, help="a measure has parameters of the property only")
     for parameter, _ in action.params:
         value = stage.arguments.get(parameter, parameter)
         if isinstance(value, str) and value not in names:
@@ -147,9 +153,11 @@ class Waits:
         return proof
 
     def _alike(self, fn: Fn, stages: Sequence[WaitStage]) -> bool:
-        """Return whether the property and its stages treat members alike, so that one step stands for its renamings."""
+        """Return whether property, stages and fairness treat members alike: one step then stands for its renamings."""
         alike = self.ts.alike
-        return alike is not None and all(map(alike.holds, (fn, *self._functions(stages))))
+        when = (self.model.fns[fair.when.__name__] for fair in self.fair.values() if fair.when is not None)
+        by_value = any(fair.only for fair in self.fair.values() if not all(map(_is_plain, fair.only.values())))
+        return alike is not None and not by_value and all(map(alike.holds, (fn, *self._functions(stages), *when)))
 
     def _functions(self, stages: Sequence[WaitStage]) -> Iterator[Fn]:
         for stage in stages:
@@ -169,12 +177,13 @@ class Waits:
         return Both(*(formula(value[part] if part else value) for value in self._values(fn, arguments)))
 
     def measures(self, stage: WaitStage, arguments: Arguments) -> tuple[Any, Any]:
-        """Return formulas over both states: that the measure of a stage is less after a step, or not more."""
+        """Return formulas over both states: the measure is less after a step, and not negative; it is not more."""
         if stage.measure is None:
             return z3.BoolVal(False), z3.BoolVal(True)
         now, after = self._values(self.model.fns[stage.measure.__name__], arguments)
         alg = self.ts.alg
-        return formula(alg.cmp("lt", after, now)), formula(alg.not_(alg.cmp("lt", now, after)))
+        less = alg.and_([alg.cmp("lt", after, now), alg.not_(alg.cmp("lt", after, 0))])
+        return formula(less), formula(alg.not_(alg.cmp("lt", now, after)))
 
     def regions(self, stage: WaitStage, arguments: Arguments) -> list[tuple[Arguments, Both]]:
         """Return the stage for each choice of the parameters of `during` that the property does not have."""
@@ -302,6 +311,11 @@ class _Chain:
         self, rule: Rule, during: str, arguments: Arguments, step: SymbolicStep | None, answer: Discharge
     ) -> None:
         self.proof.note(WaitObligation(rule, during, arguments, step, answer))
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value of an argument is no number, which could be that of a member."""
+    return not isinstance(value, int) or isinstance(value, bool)
 
 
 def _after(step: SymbolicStep, over_both: Any) -> Any:

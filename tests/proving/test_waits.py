@@ -78,6 +78,11 @@ def test_a_turn_that_is_not_given_starves_a_process() -> None:
 
 
 EDITS = {
+    "a measure without an end": (
+        'Node:\n    """The nodes that the token has yet to pass."""\n    return s.at\n',
+        'int:\n    """Less than nothing."""\n    return s.at - 9\n',
+        "may not end it",
+    ),
     "the token may stop": ("@action(fairness=MOVES)\ndef PassToken", "@action\ndef PassToken", "may be impossible"),
     "no last stage": ("        WaitStage(passes_white, PassToken, measure=distance),\n", "", "may not end it"),
     "no first stage": ("        WaitStage(passes, PassToken, measure=distance),\n", "", "outside of all stages"),
@@ -114,6 +119,11 @@ WRONG: dict[str, tuple[str, str, str]] = {
         "WaitStage(has_returned, InitiateProbe)",
         "WaitStage(has_returned, detected)",
         "detected is not an action",
+    ),
+    "measure": (
+        "def distance(s: State) -> Node:",
+        "def distance(s: State, n: Node) -> Node:",
+        "has a parameter `n` that TerminationIsDetected does not have",
     ),
     "property": ("    TerminationIsDetected: (", "    Detected: (", "is not a @leads_to property"),
 }
