@@ -38,18 +38,22 @@ class Work:
 
 @dataclass(frozen=True)
 class ProofTask:
-    """Work for another process. assumed: names of the assumptions on steps. small_cores: see `Prover`."""
+    """Work for another process. assumed: names of the assumptions on steps. small_cores: see `Prover`.
+
+    liveness: also of the lemmas that only waits need.
+    """
 
     work: Work
     config: ModelConfig
     timeout: float
     assumed: tuple[str, ...] = ()
     small_cores: bool = False
+    liveness: bool = False
 
 
-def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
+def goal_names(model: Model, properties: Sequence[str], liveness: bool = False) -> tuple[str, ...]:
     """Return all goals of a step: constants and types, the lemmas, then the step properties."""
-    return (*ALWAYS_ASKED, *(fn.name for fn in lemmas_of(model)), *properties)
+    return (*ALWAYS_ASKED, *(fn.name for fn in lemmas_of(model, liveness)), *properties)
 
 
 def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) -> Iterator[Obligation]:
@@ -67,7 +71,7 @@ def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) ->
 def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
     """Do a task in a worker process; raise EnvironmentFault if its model is another one."""
     config: Any = task.config  # frozen, and so hashable
-    digests = _digests(config, task.timeout, task.assumed, task.small_cores)
+    digests = _digests(config, task.timeout, task.assumed, task.small_cores, task.liveness)
     instances, work = digests.prover.ts.instances, task.work
     if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
         raise EnvironmentFault("model-changed", "a file of the model changed while the proof ran", help="run it again")
@@ -75,7 +79,10 @@ def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
 
 
 @functools.lru_cache(maxsize=1)
-def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...], small_cores: bool) -> Digests:
-    model = declared(None).with_lemmas()
+def _digests(
+    config: ModelConfig, timeout: float, assumed: tuple[str, ...], small_cores: bool, liveness: bool
+) -> Digests:
+    packaged = declared(None)
+    model = packaged.with_waits() if liveness else packaged.with_lemmas()
     transitions = Transitions(model, config, any_order=True, assumed=assumed)
-    return Digests(Prover(transitions, lemmas_of(model), timeout, small_cores))
+    return Digests(Prover(transitions, lemmas_of(model, liveness), timeout, small_cores))

@@ -81,14 +81,13 @@ class WaitProof:
     open: list[WaitObligation] = field(default_factory=list)
     disturbances: dict[str, str | None] = field(default_factory=dict)
 
-    def note(self, obligation: WaitObligation) -> bool:
-        """Count an obligation; return whether it is proved."""
+    def note(self, obligation: WaitObligation) -> None:
+        """Count an obligation."""
         is_proved = obligation.answer.verdict == "proved"
         self.proved += is_proved
         self.seconds += obligation.answer.seconds
         if not is_proved:
             self.open.append(obligation)
-        return is_proved
 
 
 def stages_of(model: Model) -> dict[str, tuple[WaitStage, ...]]:

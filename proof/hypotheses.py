@@ -9,15 +9,17 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 
-def lemmas_of(model: Model) -> tuple[Fn, ...]:
-    """Return the lemmas about a state, then those about the history.
+def lemmas_of(model: Model, liveness: bool = False) -> tuple[Fn, ...]:
+    """Return the lemmas about a state, then those about the history, and for liveness those that only waits need.
 
     For a model without a history: its lemmas and its properties of states, which are proved together.
     """
-    history = model.induction.history
+    history, of_waits = model.induction.history, model.induction.wait_lemmas if liveness else ()
     if history is None:
-        return (*model.lemmas, *(fn for fn in model.always if not fn.is_step))
-    return (*model.lemmas, *(model.fns[function.__name__] for function in history.lemmas))
+        rest = tuple(fn for fn in model.always if not fn.is_step)
+    else:
+        rest = tuple(model.fns[function.__name__] for function in history.lemmas)
+    return (*model.lemmas, *rest, *(model.fns[function.__name__] for function in of_waits))
 
 
 def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:

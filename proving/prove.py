@@ -82,13 +82,20 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
     if request.certificate is not None:
         demand_room(request.certificate)
     proof = InductionProof(
-        model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed, request.any_size
+        model,
+        config,
+        chosen,
+        request.timeout or DEFAULT_TIMEOUT,
+        progress,
+        request.assumed,
+        request.any_size,
+        request.liveness,
     )
     proof.keep(request.fresh or request.any_size)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers)
     if request.liveness:
-        report = with_waits(proof.transitions, proof.timeout, report, selected_properties, progress)
+        report = with_waits(proof.prover, report, selected_properties, progress)
     if report.coverage is not None:
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
@@ -154,18 +161,19 @@ class InductionProof:
         progress: Progress,
         assumed: Sequence[str] = (),
         small_cores: bool = False,
+        liveness: bool = False,
     ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
-        self.chosen, self.assumed = tuple(chosen), tuple(assumed)
+        self.chosen, self.assumed, self.liveness = tuple(chosen), tuple(assumed), liveness
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
-        self.prover = Prover(self.transitions, lemmas_of(model), timeout, small_cores)
+        self.prover = Prover(self.transitions, lemmas_of(model, liveness), timeout, small_cores)
         silent = [fn for fn in chosen if self.prover.is_trivial(fn)]
         self.silent = frozenset(fn.name for fn in silent)
         to_prove = [fn for fn in chosen if fn.name not in self.silent]
         self.state_properties = [fn for fn in to_prove if not fn.is_step]
         self.step_properties = [fn for fn in to_prove if fn.is_step]
-        self.goals = goal_names(model, [fn.name for fn in self.step_properties])
+        self.goals = goal_names(model, [fn.name for fn in self.step_properties], liveness)
         self.answers: dict[int, dict[str, Discharge]] = {}
         self.digests = Digests(self.prover)
         self.cells: KeptCells | None = None
@@ -294,7 +302,7 @@ class InductionProof:
     def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
         """Yield the answers to each piece of work; a little work is done in this process, one answer at a time."""
         if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
-            shared = self.config, self.timeout, self.assumed, self.prover.small_cores
+            shared = self.config, self.timeout, self.assumed, self.prover.small_cores, self.liveness
             yield from each(discharge, [ProofTask(part, *shared) for part in work], workers, in_order=False)
             return
         for part in work:

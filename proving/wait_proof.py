@@ -1,8 +1,8 @@
-"""`elrcheck prove --liveness`: after the lemmas, the predicates that only waits need, then the waits themselves."""
+"""`elrcheck prove --liveness`: the waits of each property, after the lemmas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import structs
 
@@ -10,13 +10,11 @@ from elrcheck.base.errors import NothingChecked
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.proof.consecution import obligations
 from elrcheck.proof.ended_waits import Rule, WaitObligation, WaitProof, Waits, stages_of
-from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Prover
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.step_failure import state_report, step_report
-from elrcheck.proving.verdicts import RANK, phase, verdict_of
+from elrcheck.proving.verdicts import RANK, verdict_of
 from elrcheck.results.prove_report import CellReport, ObligationReport, ProveReport, Skipped, WaitReport
 from elrcheck.results.trace_view import as_call
 from elrcheck.traces.describe import arguments
@@ -31,18 +29,10 @@ def demand_stages(model: Model, chosen: Sequence[Fn]) -> None:
         raise NothingChecked("no-property", f"no stages are declared of how the waits of {names} end", help=help)
 
 
-def with_waits(
-    transitions: Transitions, timeout: float, report: ProveReport, chosen: Sequence[Fn], progress: Progress
-) -> ProveReport:
-    """Return the report of the lemmas with the proof of these liveness properties."""
-    model, config = transitions.model, transitions.config
-    more = tuple(model.fns[fn.__name__] for fn in model.induction.wait_lemmas)
-    prover = Prover(transitions, (*lemmas_of(model), *more), timeout)
-    waits = Waits(prover)
+def with_waits(prover: Prover, report: ProveReport, chosen: Sequence[Fn], progress: Progress) -> ProveReport:
+    """Return the report of the lemmas with the proof of these liveness properties. prover: of these lemmas."""
+    transitions, waits = prover.ts, Waits(prover)
     declared = [fn for fn in chosen if fn.name in waits.stages]
-    progress.stage("what waits need")
-    initiation = [*report.initiation, *(state_report(model, config, fn.name, fn, prover.initiation(fn)) for fn in more)]
-    cells = [*report.cells, *_preserved(prover, more)]
     reports = []
     for done, fn in enumerate(declared, start=1):
         progress.stage(f"{fn.ident} {fn.name}")
@@ -52,35 +42,18 @@ def with_waits(
     undeclared = (fn for fn in chosen if fn.name not in waits.stages)
     skipped = (Skipped(fn.ident, fn.name, "no stages of its wait are declared") for fn in undeclared)
     assert report.possible is not None and report.coverage is not None
-    left: list[CellReport | ObligationReport] = [*initiation, *cells]
+    left: list[CellReport | ObligationReport] = [*report.initiation, *report.cells]
     for wait in reports:
         left += [*wait.states, *wait.cells]
-    coverage = structs.replace(
-        report.coverage,
-        properties=len(declared),
-        all_properties=len(model.leads_to),
-        assumed=tuple(fn.doc for fn in transitions.assumptions if fn.name in transitions.assumed),
-    )
+    every = len(transitions.model.leads_to)
     return structs.replace(
         report,
         verdict=verdict_of(left, report.possible),
-        phases=(phase("initiation", initiation), phase("consecution", cells)),
-        initiation=tuple(initiation),
-        cells=tuple(cells),
         skipped=(*skipped, *report.skipped),
-        coverage=coverage,
+        coverage=structs.replace(report.coverage, properties=len(declared), all_properties=every),
         waits=tuple(reports),
         seconds=round(report.seconds + sum(wait.seconds for wait in reports), 3),
     )
-
-
-def _preserved(prover: Prover, predicates: Sequence[Fn]) -> Iterator[CellReport]:
-    """Yield an open cell of each step that does not preserve a predicate, or one that all steps preserve it."""
-    model, config = prover.ts.model, prover.ts.config
-    for instance in prover.ts.instances:
-        for name, answer in obligations(prover, instance, [fn.name for fn in predicates]):
-            if answer is not None:
-                yield step_report(model, config, instance, prover.goals[name], answer)
 
 
 def _wait_report(transitions: Transitions, proof: WaitProof) -> WaitReport:

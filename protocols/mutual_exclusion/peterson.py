@@ -152,7 +152,7 @@ def InCriticalSection(c: Config, s: State) -> bool:
     return any(s.at[p] == At.CRITICAL for p in range(c.processes))
 
 
-# ---------------------------------------------------------------------------- why nobody starves
+# ---------------------------------------------------------------------------- why every process enters
 
 
 @op

@@ -339,19 +339,9 @@ def prove_sheet(report: ProveReport) -> Sheet:
 def _wait_case(wait: WaitReport) -> Case:
     opened = [one.name for one in wait.states] + [f"{cell.action}: {cell.lemma}" for cell in wait.cells]
     stop = f", once these stop: {', '.join(wait.disturbances)}" if wait.disturbances else ""
-    return Case(
-        f"{wait.id} {wait.name}",
-        f"{wait.name}: every wait ends{stop}",
-        _PROOF[wait.verdict],
-        wait.verdict,
-        "; ".join(opened),
-        "",
-        wait.source,
-        None,
-        None,
-        wait.seconds,
-        wait.id,
-    )
+    name, message = f"{wait.name}: every wait ends{stop}", "; ".join(opened)
+    outcome, ident = _PROOF[wait.verdict], f"{wait.id} {wait.name}"
+    return Case(ident, name, outcome, wait.verdict, message, source=wait.source, seconds=wait.seconds, rule=wait.id)
 
 
 def cell_case(cell: CellReport) -> Case:

@@ -141,7 +141,7 @@ def test_a_controller_that_answers_before_the_commit_breaks_all_three() -> None:
     assert [p.id for p in report.properties if p.verdict == "violated"] == ["M-6", "M-7", "M-8"]
 
 
-def test_a_lost_registration_frees_its_epoch_which_nobody_was_told() -> None:
+def test_a_lost_registration_frees_its_epoch_that_no_process_learnt() -> None:
     model = plain("answers")
     c, s = model.config, model.initial()
     fenced = model.step(model.step(s, Label("Restart", (0, False))), Label("Fence", (0,)))
