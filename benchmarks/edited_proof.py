@@ -76,7 +76,7 @@ EDITS = {
     ),
     "lemma": ProofEdit(
         "a lemma is stronger: EnoughByOldValue speaks of every broker that knows the leader epoch",
-        "invariants/lemmas_changes.py",
+        "invariants/lemmas/lemmas_changes.py",
         "            leads_now(s, b)\n            and (\n                (\n",
         "            s.broker[b].view.leader_epoch == s.partition.leader_epoch\n            and (\n                (\n",
     ),

@@ -13,12 +13,6 @@ from elrcheck.invariants import (
     controller_legal,
     controller_rules,
     epochs,
-    lemmas_changes,
-    lemmas_logs,
-    lemmas_losses,
-    lemmas_quorums,
-    lemmas_recovery,
-    lemmas_views,
     liveness,
     membership,
     operations,
@@ -26,6 +20,15 @@ from elrcheck.invariants import (
     proof_parts,
     properties,
     witnesses,
+)
+from elrcheck.invariants.lemmas import (
+    lemmas_changes,
+    lemmas_logs,
+    lemmas_losses,
+    lemmas_quorums,
+    lemmas_recovery,
+    lemmas_responses,
+    lemmas_views,
 )
 from elrcheck.invariants.proof_parts import INDUCTION
 from elrcheck.lang.induction import Induction
@@ -37,7 +40,7 @@ from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
-LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses)
+LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses, lemmas_responses)
 WAITS = (*LIVENESS, proof_parts)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)

@@ -7,8 +7,9 @@ there, and never back, except by a disturbance. Brokers apply the newest metadat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from elrcheck.invariants import lemmas_changes, lemmas_losses, lemmas_recovery
+from elrcheck.invariants.lemmas import lemmas_changes, lemmas_losses, lemmas_recovery, lemmas_responses
 from elrcheck.invariants.liveness import ProposalIsResolved, RestartEnds, ViewCatchesUp
 from elrcheck.lang.induction import Induction, Operator, WaitStage
 from elrcheck.lang.runtime import implies, op
@@ -128,7 +129,7 @@ def _conditions(config: Config) -> Mapping[str, Operator]:
 
 
 INDUCTION = Induction(
-    history=lemmas_losses.HISTORY,
+    history=replace(lemmas_losses.HISTORY, lemmas=(*lemmas_losses.LEMMAS, *lemmas_responses.LEMMAS)),
     assumptions=lemmas_changes.ASSUMPTIONS,
     named=lemmas_recovery.ASSUMPTIONS,
     allowed={**lemmas_changes.ALLOWED, **lemmas_recovery.ALLOWED},

@@ -181,3 +181,11 @@ class FetchFencing(enum.Enum):
     ONLY_LOWER = "lower than its own"
     ONLY_HIGHER = "higher than its own"
     NONE = "none: a fetch carries no epoch"
+
+
+class ResponseRecords(enum.Enum):
+    """The records in the response to a fetch whose leader follows another broker by the time it sends them."""
+
+    FILE = "what its file has by then (FileRecords.writeTo, F-63)"
+    IN_ORDER = "the same, and the follower appends none of an earlier epoch than its last one: too weak (F-63)"
+    ADMITTED = "what its log had when it admitted the fetch; otherwise it sends no response"

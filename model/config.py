@@ -2,7 +2,6 @@
 
 A knob defaults to what the KIP intends (`kip_full`); `elrcheck.model.variants` lists the knobs of released code. The
 docstring of a knob, which `elrcheck list knobs` prints, cites rows (C-n) and findings (F-n) of `docs/semantics.md`.
-
 Budgets bound disturbances only (crashes, fencing, ISR shrinks, writes); recovery (restart, fetching) is unbounded.
 """
 
@@ -35,6 +34,7 @@ from elrcheck.model.choices import (
     RecoveryStrategy,
     Reelection,
     Reregistration,
+    ResponseRecords,
     Truncation,
 )
 from elrcheck.model.replicas import RSet, Universe
@@ -157,8 +157,7 @@ class Config:
     maximal_isr: bool = True
     """The high watermark waits for the maximal ISR, not only for the committed ISR (F-41)."""
     join_requires_epoch_start: bool = True
-    """A follower joins the ISR only once it has reached the start of the leader epoch, too, not only the high watermark
-    (F-11)."""
+    """A follower joins the ISR only at the start of the leader epoch, too, not only at the high watermark (F-11)."""
     alter_reject: AlterReject = AlterReject.KEEP
     answer_needs_proposal: bool = True
     """A leader ignores a response whose proposal is no longer pending (Partition.submitAlterPartition)."""
@@ -187,6 +186,7 @@ class Config:
     """A follower drops a fetch response of a leader that it no longer follows (KAFKA-13207, F-18)."""
     response_checks_records: bool = True
     """A follower does not append records of a later epoch than the one in its fetch (KAFKA-18723, F-18)."""
+    response_records: ResponseRecords = ResponseRecords.FILE
     applies_equal_epoch: bool = True
     """A broker also applies metadata with the leader epoch that it already has (KAFKA-13790, F-34)."""
     metadata: Propagation = Propagation.LATEST

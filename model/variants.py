@@ -24,6 +24,7 @@ from elrcheck.model.choices import (
     RecoveryStrategy,
     Reelection,
     Reregistration,
+    ResponseRecords,
 )
 from elrcheck.model.config import Config, check_knobs
 
@@ -103,6 +104,7 @@ _PATCHES_4_3 = {
     "before_registration": BeforeRegistration.WAITS,  # F-65
     "heartbeat_in_one_snapshot": False,  # F-66
     "epoch_file": EpochFile.WITH_LOG,  # F-69
+    "response_records": ResponseRecords.ADMITTED,  # F-63
 }
 _LEGACY = {
     **_DIRECTORIES,
@@ -172,8 +174,8 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "repaired_4_3",
-        "Kafka 4.3 with the patches of F-20, F-21, F-24, F-28, F-51 to F-53, F-56, F-58, F-60, F-61, F-64 to F-66 and"
-        " F-69, and the rules of KIP-966 for F-25, F-27 and reports of directories (F-52)",
+        "Kafka 4.3 with the patches of F-20, F-21, F-24, F-28, F-51 to F-53, F-56, F-58, F-60, F-61, F-63 to F-66"
+        " and F-69, and the rules of KIP-966 for F-25, F-27 and reports of directories (F-52)",
         {name: value for name, value in {**_CODE_4_3, **_PATCHES_4_3}.items() if value != getattr(Config, name)},
     ),
     Variant(

@@ -210,14 +210,14 @@ class Calls(Binders):
         views = []
         for _ in fn.states:
             view, where = rest.pop(0)
-            if not isinstance(view, StateView) or not (view.pristine or makes_state):
-                self.source.error(
-                    where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead"
-                )
+            if not isinstance(view, StateView):
+                self.source.error(where, f"{fn.name} is given a whole state here, this is {view.ty}")
             views.append(view)
         values = tuple(self.coerce(a, ty, n) for (a, n), (_, ty) in zip(rest, fn.params, strict=True))
         if makes_state:
             return self.inlined_state(node, fn, views, values)
+        if not all(view.pristine for view in views):
+            return self.inlined_value(node, fn, views, values)
         return expr.Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
     def inlined_state(
@@ -225,6 +225,12 @@ class Calls(Binders):
     ) -> StateView:
         """Compile a call of an operator that returns a state; a single expression, such as a query, refuses it."""
         self.source.error(node, f"{fn.name} returns a state; only predicates and values can be called")
+
+    def inlined_value(
+        self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
+    ) -> Expression:
+        """Compile a call with a state that has been changed; a single expression, such as a query, refuses it."""
+        self.source.error(node, f"{fn.name} is given a changed state: pass the parts that it needs instead")
 
     built_in: ClassVar[dict[str, Builtin]] = {
         "len": _len,

@@ -83,12 +83,53 @@ class FunctionCompiler(Expressions):
         self.used = inner.used
         return state
 
-    def in_place(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """Return the state that this function returns for the arguments of its caller."""
+    def inlined_value(
+        self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
+    ) -> Expression:
+        """See `Calls.inlined_value`. The operator's body replaces the call; what has changed gets local names.
+
+        So a call in any back end names one of the states of a step.
+        """
+        changed: list[tuple[str, Expression]] = []
+        states = [self._with_names(view, changed) for view in views]
+        inner = FunctionCompiler(self.functions, fn.source)
+        inner.used = self.used
+        body = inner._value_of(inner._block(inner._statements(), inner.bound(fn, states, values), fn))
+        self.used = inner.used
+        for name, value in reversed(changed):
+            body = expr.LetIn(body.ty, name, value, body)
+        return body
+
+    def _with_names(self, view: StateView, changed: list[tuple[str, Expression]]) -> StateView:
+        """Return the state with a local name for each changed field; add these names to `changed`."""
+        fields = dict(view.fields)
+        for field, value in view.fields.items():
+            if not isinstance(value, expr.StateVariable | expr.Variable):
+                changed.append((self.fresh(field), value))
+                fields[field] = expr.Variable(value.ty, changed[-1][0])
+        return StateView(view.moment, fields, view.pristine)
+
+    def _value_of(self, block: Block) -> Expression:
+        """Convert a block that returns a value to an expression."""
+        match block:
+            case Let(name=name, value=value, rest=rest):
+                body = self._value_of(rest)
+                return expr.LetIn(body.ty, name, value, body)
+            case If(condition=condition, then=then, orelse=orelse):
+                return self._either(condition, self._value_of(then), self._value_of(orelse), self.source.tree)
+            case Ret(value=value) if not isinstance(value, StateView):
+                return value
+        raise AssertionError(block)
+
+    def bound(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> Env:
+        """Return what the parameters of this function mean for the arguments of its caller."""
         arguments: Env = dict(zip(fn.states, views, strict=True))
         arguments |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
-        env = {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
-        return self._state_of(self._block(self._statements(), env, fn))
+        return {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
+
+    def in_place(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
+        """Return the state that this function returns for the arguments of its caller."""
+        return self._state_of(self._block(self._statements(), self.bound(fn, views, values), fn))
 
     def _state_of(self, block: Block) -> StateView:
         """Convert a block that returns a state to one expression for each field."""

@@ -14,13 +14,14 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
-from elrcheck.model.broker.epoch_cache import cut, grown
+from elrcheck.model.broker.epoch_cache import cut, grown, last_epoch
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.logs import EpochEnd, fetch_diverges, leader_end_for, settled_after_fetch, truncation_point
 from elrcheck.model.broker.replica import epoch_accepted, noted
+from elrcheck.model.choices import ResponseRecords
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica
-from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, hosts, leads
+from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Offset, Peer, State, Status, hosts, leads
 from elrcheck.model.timeouts import answer_cannot_come
 
 
@@ -35,6 +36,13 @@ def in_flight(fetch: LateFetch) -> LateFetches:
 def none_in_flight(c: Config) -> LateFetches:
     nothing: LateFetches = ()
     return nothing
+
+
+@op
+def read_from(reader: Broker, offset: Offset, reads: bool) -> Log:
+    """The record at the offset, if the log has one and the broker reads it now."""
+    nothing: Log = ()
+    return nothing + (reader.log[offset],) if reads and offset < len(reader.log) else nothing  # noqa: RUF005
 
 
 @action(message=Message("f", "leader"), fairness=Unfair("a disturbance: other events precede the response"))
@@ -58,7 +66,6 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     end = leader_end_for(c, leader_broker, follower_broker)
     peer = Peer(log_end_offset=len(follower_broker.log), broker_epoch=follower_broker.epoch)
     after = leader_broker if diverging else noted(c, s.settings, leader_broker, leader, f, peer)
-    nothing: Log = ()
     sent = LateFetch(
         follower=f,
         leader=leader,
@@ -70,8 +77,10 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
         diverging=diverging,
         end_epoch=end.epoch if diverging else 0,
         end_offset=end.offset if diverging else 0,
-        answered=diverging,
-        records=nothing,
+        answered=diverging or c.response_records == ResponseRecords.ADMITTED,
+        records=read_from(
+            leader_broker, len(follower_broker.log), c.response_records == ResponseRecords.ADMITTED and not diverging
+        ),
     )
     begun = replace(
         s,
@@ -85,14 +94,14 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
 @action(fairness=Fair("the leader handles a fetch that takes several steps: fetch receive"))
 def ReadForLateFetch(c: Config, s: State) -> State:
     """The broker that received the late fetch reads its log; it may no longer be the leader (readFromLog)."""
+    require(c.response_records != ResponseRecords.ADMITTED, "a response is read when it is sent")
     require(len(s.fetching) > 0, "a late fetch is in flight")
     fetch = s.fetching[0]
     reader = s.broker[fetch.leader]
     require(not fetch.answered, "the leader has not read its log yet")
     still_runs = reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch and hosts(reader)
     require(still_runs, "the process that received the fetch still runs")
-    nothing: Log = ()
-    read = nothing + (reader.log[fetch.offset],) if fetch.offset < len(reader.log) else nothing  # noqa: RUF005
+    read = read_from(reader, fetch.offset, True)
     return replace(s, fetching=in_flight(replace(fetch, answered=True, records=read)))
 
 
@@ -120,7 +129,12 @@ def cut_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
 @op
 def grown_by(c: Config, follower: Broker, fetch: LateFetch) -> Broker:
     """The follower after a response with records, which it may reject for their epoch (KAFKA-18723)."""
-    fits = all(e.epoch <= fetch.leader_epoch for e in fetch.records) or not c.response_checks_records
+    not_later = all(e.epoch <= fetch.leader_epoch for e in fetch.records) or not c.response_checks_records
+    rises = (
+        all(e.epoch >= last_epoch(follower.log) for e in fetch.records)
+        or c.response_records != ResponseRecords.IN_ORDER
+    )
+    fits = not_later and rises
     longer = grown(c, follower, fetch.records[0]) if fits and len(fetch.records) > 0 else follower
     return replace(
         longer,

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from elrcheck.catalogue.proof_settings import widened
-from elrcheck.invariants import lemmas_changes
-from elrcheck.invariants.lemmas_losses import HISTORY
+from elrcheck.invariants.lemmas import lemmas_changes
+from elrcheck.invariants.lemmas.lemmas_losses import HISTORY
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn

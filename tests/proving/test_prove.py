@@ -14,7 +14,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
+from elrcheck.invariants.lemmas.lemmas_losses import LEMMAS, seen_after, seen_at_first
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
@@ -22,7 +22,6 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
-from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.proof.hypotheses import condition_of, lemmas_of
 from elrcheck.proof.obligations import TYPES, Prover
 from elrcheck.proof.transition import Transitions
@@ -267,72 +266,6 @@ def test_every_step_is_covered_or_left_out_by_name(model: Model, knobs: dict[str
     partly = {row.name.partition("(")[0] for row in rows if row.id == "arguments"}
     assert partly == {one.action for one in transitions.excluded} & inside
     assert all("`" in row.reason for row in rows)
-
-
-REPLAYED = [variant for variant in VARIANTS if variant.kafka or variant.name == "kip_full"]
-
-
-@pytest.mark.parametrize("second", [False, True], ids=["empty-when-admitted", "not-empty"])
-@pytest.mark.parametrize("variant", REPLAYED, ids=lambda variant: variant.name)
-def test_late_fetches_cannot_be_proved(model: Model, variant: Variant, second: bool) -> None:
-    """F-63. No lemma helps: a late fetch may read a log that was cut, and then filled with older records.
-
-    second: the leader had a record to send when it admitted the fetch, as Kafka needs.
-    """
-    count = 4 if second else 3
-    sizes = {"log_slots": 2, "records": count, "acks_one": count}
-    config = replace(Config(**variant.knobs), **sizes, fences=3, elections=1, late_fetches=1)
-    plain = PlainModel(model, config)
-    state = plain.initial()
-
-    def broken() -> list[str]:
-        return [fn.ident for fn in model.always if not fn.is_step and not plain.holds(fn, state)]
-
-    def take(action: str, *args: Any) -> None:
-        nonlocal state
-        state = plain.step(state, Label(action, args))
-
-    def spread() -> None:
-        for b in config.brokers:
-            if state.broker[b].view.partition_epoch < state.partition.partition_epoch:
-                take("ApplyMetadata", b)
-
-    take("Fence", 0)
-    spread()
-    take("Unfence", 0)
-    spread()
-    for f in (0, 2):
-        take("Fetch", f, 1, False)
-    take("ExpandIsr", 1, 0)
-    take("ControllerAlters", 1)
-    take("LeaderLearns", 1)
-    spread()
-    for _ in range(2):
-        take("Produce", 1, Acks.ONE)
-    take("ElectPreferred")
-    take("ApplyMetadata", 0)
-    take("ApplyMetadata", 2)
-    take("Produce", 0, Acks.ONE)
-    take("Fetch", 2, 0, False)
-    if second:
-        take("Produce", 0, Acks.ONE)
-    take("SendLateFetch", 2, 0)
-    take("Fence", 0)
-    take("ApplyMetadata", 1)
-    take("ApplyMetadata", 0)
-    for _ in range(3):
-        take("Fetch", 0, 1, False)
-    take("ReadForLateFetch")
-    assert broken() == []
-    take("LateFetchReturns")
-    assert [e.epoch for e in state.broker[2].log] == [3, 2]
-    assert broken() == ["P-5"]
-    take("ApplyMetadata", 2)
-    take("Fetch", 2, 1, False)
-    assert broken() == ["P-2", "P-4", "P-5"]
-    take("Fence", 1)
-    assert state.partition.leader == 2 and "P-1" in broken()
-    assert state.spent.crashes == 0 and plain.within(state)
 
 
 def test_timeout_is_inconclusive(model: Model) -> None:

@@ -16,7 +16,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.proof_settings import proof_settings
-from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
+from elrcheck.invariants.lemmas.lemmas_recovery import ASSUMPTIONS
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model

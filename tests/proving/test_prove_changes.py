@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import z3
 
-from elrcheck.invariants.lemmas_changes import (
+from elrcheck.invariants.lemmas.lemmas_changes import (
     ASSUMPTIONS,
     LastReplicaStopsCleanly,
     ReadBeforeGrant,

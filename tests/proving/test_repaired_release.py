@@ -15,6 +15,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.hunted import repairs_of
 from elrcheck.lang.load import Model
+from elrcheck.model.choices import ResponseRecords
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
 from elrcheck.proof.hypotheses import lemmas_of
@@ -25,6 +26,7 @@ from support.planted_rules import refuted
 ASSUMED: tuple[ProofAssumption, ...] = ("complete-winners",)
 RELEASED, REPAIRED = "code_4_3", "repaired_4_3"
 ELR_STAYS = ("feature_changes=0",)
+TWO_RECORDS = "log_slots=2"
 
 # finding -> (rules of its patch, settings beside those of the claim, action, lemma that it breaks as released)
 WITHOUT: dict[str, tuple[tuple[str, ...], tuple[str, ...], str, str]] = {
@@ -36,6 +38,7 @@ WITHOUT: dict[str, tuple[tuple[str, ...], tuple[str, ...], str, str]] = {
     "F-52": (("lost_directory",), ELR_STAYS, "Register", "ContendersComplete"),
     "F-56": (("feature_on_clears_elr",), (), "ChangeFeature", "ContendersComplete"),
     "F-58": (("known_record_ends_proposal",), ELR_STAYS, "ApplyMetadataFirst", "OvertakenIsStale"),
+    "F-63": (("response_records",), (*ELR_STAYS, "late_fetches=1", TWO_RECORDS), "ReadForLateFetch", "ResponseMatches"),
     "F-65": (("before_registration",), (*ELR_STAYS, "early_starts=1"), "ApplyEarly", "ContendersComplete"),
     "F-69": (("epoch_file",), (*ELR_STAYS, "late_flushes=1"), "Fetch", "ContendersComplete"),
     "F-66": (("heartbeat_in_one_snapshot",), ELR_STAYS, "UnfenceWithoutDirectory", "ControllerRecord"),
@@ -55,6 +58,7 @@ def test_the_variant_has_the_patches_and_nothing_else() -> None:
     assert repairs.pop("F-59") == {"lkl_stores_none": False}
     knobs: dict[str, Any] = {name: value for values in repairs.values() for name, value in values.items()}
     knobs["elr_index_goes_stale"] = False  # F-64, which another model shows
+    knobs["response_records"] = ResponseRecords.ADMITTED  # F-63, which no search shows
     assert replace(rules_of(RELEASED), **knobs) == rules_of(REPAIRED)
 
 
@@ -67,7 +71,7 @@ def model() -> Model:
 @pytest.mark.parametrize("finding", WITHOUT)
 def test_without_a_patch_its_cell_is_refuted(model: Model, finding: str) -> None:
     names, more, action, lemma = WITHOUT[finding]
-    selected = resolve(Selection(REPAIRED, "two-brokers", ("log_slots=1", *more)))
+    selected = resolve(Selection(REPAIRED, "two-brokers", more if TWO_RECORDS in more else ("log_slots=1", *more)))
     patched = widened(selected.config, selected.overrides, ASSUMED)
     released = replace(patched, **{name: getattr(rules_of(RELEASED), name) for name in names})
 

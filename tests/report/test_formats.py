@@ -142,7 +142,7 @@ def test_a_rule_names_its_page_if_the_release_says_where_it_is(monkeypatch: pyte
 def test_a_refuted_cell_as_sarif() -> None:
     (result,) = sarif(PROVE)["results"]
     assert result["ruleId"] == "TypeOk"
-    assert lines(result["locations"][0]) == ("invariants/lemmas_views.py", 10)
+    assert lines(result["locations"][0]) == ("invariants/lemmas/lemmas_views.py", 10)
     (step,) = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert lines(step["location"]) == ("model/control_plane/broker_events.py", 40)
 

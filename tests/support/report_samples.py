@@ -124,7 +124,7 @@ PROVE = ProveReport(
     solver=SolverReport("z3", "4.13", 30.0),
     seconds=1.5,
     phases=(PhaseReport("initiation", 1, 0, 0, 0.1), PhaseReport("consecution", 0, 1, 1, 1.0)),
-    initiation=(ObligationReport("TypeOk", "proved", 0.05, source="invariants/lemmas_views.py:10"),),
+    initiation=(ObligationReport("TypeOk", "proved", 0.05, source="invariants/lemmas/lemmas_views.py:10"),),
     cells=(
         CellReport(
             "Unfence",
@@ -140,9 +140,9 @@ PROVE = ProveReport(
                 "model/control_plane/broker_events.py:40",
                 differs=("partition.elr",),
             ),
-            source="invariants/lemmas_views.py:10",
+            source="invariants/lemmas/lemmas_views.py:10",
         ),
-        CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout", source="invariants/lemmas_views.py:10"),
+        CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout", source="invariants/lemmas/lemmas_views.py:10"),
     ),
     implication=(ObligationReport("LeaderInIsr", "proved", 0.1, "P-17", source="invariants/properties.py:299"),),
     skipped=(Skipped("P-8", "NoLoss", "needs budgets"),),

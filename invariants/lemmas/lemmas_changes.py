@@ -10,7 +10,7 @@ make a proof vacuous, so each lists steps that it must allow.
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_views import counts, enough, granted, takes_for_enough
+from elrcheck.invariants.lemmas.lemmas_views import counts, enough, granted, takes_for_enough
 from elrcheck.invariants.membership import granted_now, registered_anew, uncleanly
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op

@@ -7,8 +7,8 @@ true. A proof uses one only on request, and its report says so.
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_logs import upto
-from elrcheck.invariants.lemmas_quorums import ceiling, frozen, may_commit
+from elrcheck.invariants.lemmas.lemmas_logs import upto
+from elrcheck.invariants.lemmas.lemmas_quorums import ceiling, frozen, may_commit
 from elrcheck.invariants.operations import alters
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op

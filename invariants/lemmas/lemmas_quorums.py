@@ -16,8 +16,8 @@ offset that the moved members of its quorum acknowledged: the leader cannot comm
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, upto
-from elrcheck.invariants.lemmas_views import counts, granted, takes_for_enough
+from elrcheck.invariants.lemmas.lemmas_logs import acked, contenders, fresh, upto
+from elrcheck.invariants.lemmas.lemmas_views import counts, granted, takes_for_enough
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.model.broker.high_watermark import maximal_isr

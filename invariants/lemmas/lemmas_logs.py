@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_views import under_way
+from elrcheck.invariants.lemmas.lemmas_views import under_way
 from elrcheck.invariants.properties import candidates, leads_now
 from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.model.broker.ghosts import contains

@@ -6,8 +6,8 @@ and those that backed the newest committed record. `seen_at_first` and `seen_aft
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas_logs import acked, upto
-from elrcheck.invariants.lemmas_quorums import ceiling, may_commit
+from elrcheck.invariants.lemmas.lemmas_logs import acked, upto
+from elrcheck.invariants.lemmas.lemmas_quorums import ceiling, may_commit
 from elrcheck.invariants.operations import losses
 from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.induction import RunHistory

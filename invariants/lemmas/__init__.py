@@ -1,0 +1,1 @@
+"""Lemmas that prove the properties by induction, and the assumptions of the proof."""
