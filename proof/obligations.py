@@ -62,6 +62,7 @@ class Prover:
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
         self.typed = tuple(transitions.next_typed())
+        self._within = z3.And(*(part for _, part in self.typed))
         self.goals = {fn.name: fn for fn in (*self.lemmas, *transitions.model.always)}
         self._next: dict[str, Any] = {}
 
@@ -117,8 +118,15 @@ class Prover:
         if name == FRAME:
             return instance.keeps_constants
         if name == TYPES:
-            return z3.And(*(z3.substitute(part, *instance.becomes) for _, part in self.typed))
+            return self.within(instance)
         return self.goal(instance, self.goals[name])
+
+    def within(self, instance: SymbolicStep) -> Any:
+        """Return the formula that every scalar is within its type after the step: a conjunction of parts as `typed`.
+
+        One substitution for all parts: most of its time is for the scalars of the next state, whatever the formula is.
+        """
+        return z3.substitute(self._within, *instance.becomes)
 
     def goal(self, instance: SymbolicStep, fn: Fn) -> Any:
         """Return the formula of a lemma after the step, or of a step property, given `Frame`."""
@@ -147,8 +155,7 @@ class Prover:
         if answer.verdict != "refuted":
             return answer
         # `Types` refutes steps that leave their types, so these do not count here.
-        within = [z3.substitute(part, *instance.becomes) for _, part in self.typed]
-        return self._goal(solver, z3.Or(goal, z3.Not(z3.And(*within))), instance)
+        return self._goal(solver, z3.Or(goal, z3.Not(self.within(instance))), instance)
 
     def frame(self, solver: Any, instance: SymbolicStep) -> Discharge:
         """Discharge that the step does not change constant scalars."""
@@ -156,8 +163,9 @@ class Prover:
 
     def types(self, solver: Any, instance: SymbolicStep) -> Discharge:
         """Discharge that every scalar stays within its type, and slots after the end of a sequence stay blank."""
-        parts = [(path, z3.substitute(part, *instance.becomes)) for path, part in self.typed]
-        return self._goal(solver, z3.And(*(part for _, part in parts)), instance, parts)
+        within = self.within(instance)
+        parts = [(path, part) for (path, _), part in zip(self.typed, within.children(), strict=True)]
+        return self._goal(solver, within, instance, parts)
 
     def _goal(self, solver: Any, goal: Any, instance: SymbolicStep, parts: Parts = ()) -> Discharge:
         solver.push()
