@@ -50,7 +50,10 @@ class LevelDone:
 
 @dataclass(frozen=True)
 class ObligationDone:
-    """A proof obligation has been decided; `subject` is `Action x Lemma` or the name of a property."""
+    """A proof obligation has been decided; `subject` is `Action x Lemma` or the name of a property.
+
+    counterexample: lines about a refuted one, which follow its own line.
+    """
 
     phase: str
     done: int
@@ -58,6 +61,7 @@ class ObligationDone:
     subject: str
     verdict: str
     seconds: float
+    counterexample: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         done = f"{self.phase} {self.done}/{self.total}"
@@ -195,7 +199,8 @@ class ProgressLines:
             self._hold_level(event)
         elif isinstance(event, ObligationDone) and event.verdict in LASTING:
             self.close()
-            self._write(str(event))
+            for line in (str(event), *event.counterexample):
+                self._write(line)
         else:
             self._offer(str(event))
 
@@ -260,7 +265,8 @@ class LiveStatus:
 
     def tell(self, event: Event) -> None:
         if isinstance(event, ObligationDone) and event.verdict in LASTING:
-            self._status.console.print(str(event))
+            for line in (str(event), *event.counterexample):
+                self._status.console.print(line)
         self._update(f"{self._stage}  {event}" if self._stage else str(event))
 
     def _update(self, text: str) -> None:

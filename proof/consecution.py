@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.runner.runner import Tell
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -68,14 +69,23 @@ def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) ->
             yield name, prover.consecution(solver, instance, prover.goals[name])
 
 
-def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
-    """Do a task in a worker process; raise EnvironmentFault if its model is another one."""
+def discharge(task: ProofTask, tell: Tell = lambda _: None) -> tuple[int, list[Obligation]]:
+    """Do a task in a worker process; raise EnvironmentFault if its model is another one.
+
+    tell: gets the refuted obligations so far after each of them.
+    """
     config: Any = task.config  # frozen, and so hashable
     digests = _digests(config, task.timeout, task.assumed, task.small_cores, task.liveness)
     instances, work = digests.prover.ts.instances, task.work
     if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
         raise EnvironmentFault("model-changed", "a file of the model changed while the proof ran", help="run it again")
-    return work.number, list(obligations(digests.prover, instances[work.number], work.goals))
+    answers, refuted = list[Obligation](), list[Obligation]()
+    for goal, answer in obligations(digests.prover, instances[work.number], work.goals):
+        answers.append((goal, answer))
+        if answer is not None and answer.verdict == "refuted":
+            refuted.append((goal, answer))
+            tell(tuple(refuted))
+    return work.number, answers
 
 
 @functools.lru_cache(maxsize=1)

@@ -151,8 +151,11 @@ class Prover:
         goal = self.goal(instance, fn)
         if not fn.is_step and goal.eq(self.now[fn.name]):
             return None
-        answer = self._goal(solver, goal, instance)
-        if answer.verdict != "refuted":
+        solver.push()
+        solver.add(z3.Not(goal))
+        answer = self._decided(solver, self.literals)
+        solver.pop()
+        if answer is not None:
             return answer
         # `Types` refutes steps that leave their types, so these do not count here.
         return self._goal(solver, z3.Or(goal, z3.Not(self.within(instance))), instance)
@@ -178,12 +181,10 @@ class Prover:
         self, solver: Any, lemmas: Collection[str], after: Mapping[str, Any] | None, parts: Parts = ()
     ) -> Discharge:
         started = time.perf_counter()
-        answer = self.check(solver, lemmas)
+        decided = self._decided(solver, lemmas)
+        if decided is not None:
+            return decided
         seconds = time.perf_counter() - started
-        if answer == z3.unsat:
-            return Discharge("proved", seconds, core_of(solver) if lemmas else frozenset())
-        if answer == z3.unknown:
-            return Discharge("unknown", seconds, reason=solver.reason_unknown())
         assumed = [self.literals[name] for name in lemmas]
         small = preferred_model(solver, self.timeout, self._wishes(), assumed)
         before = self.ts.read(small, self.ts.now)
@@ -196,6 +197,15 @@ class Prover:
             seen=self.ts.read_seen(small),
             broken=tuple(dict.fromkeys(false)),
         )
+
+    def _decided(self, solver: Any, lemmas: Collection[str]) -> Discharge | None:
+        """Return the answer to a question; None if it is refuted."""
+        started = time.perf_counter()
+        answer = self.check(solver, lemmas)
+        seconds = time.perf_counter() - started
+        if answer == z3.unsat:
+            return Discharge("proved", seconds, core_of(solver) if lemmas else frozenset())
+        return Discharge("unknown", seconds, reason=solver.reason_unknown()) if answer == z3.unknown else None
 
     def _wishes(self) -> Iterator[Any]:
         """Yield, for each variable, that it has its initial value, so that a counterexample is near that state."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import z3
@@ -18,7 +18,6 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
-from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import Selected, resolve, select_properties
@@ -26,26 +25,28 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.any_size.route import Routes, routes_of
-from elrcheck.proof.consecution import Obligation, ProofTask, Work, discharge, goal_names, obligations
+from elrcheck.proof.consecution import goal_names
 from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import condition_of, lemmas_of
 from elrcheck.proof.necessity import needs
 from elrcheck.proof.obligations import TYPES, Discharge, Prover
-from elrcheck.proof.transition import SymbolicStep, Transitions
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.any_size import GivenSizes, any_size
 from elrcheck.proving.certify import FinishedProof, certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
+from elrcheck.proving.consecution_phase import ConsecutionPhase
 from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
+from elrcheck.proving.failures_by_root import with_roots
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
-from elrcheck.proving.step_failure import state_report, step_report
-from elrcheck.proving.verdicts import RANK, PhaseName, phase, verdict_of
+from elrcheck.proving.step_failure import state_report
+from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
 from elrcheck.proving.wait_proof import demand_stages, with_waits
 from elrcheck.results.prove_report import (
-    CellReport,
     LemmaNeed,
     ObligationReport,
+    PossibleReport,
     ProveReport,
     SolverReport,
     Surviving,
@@ -54,21 +55,22 @@ from elrcheck.results.prove_report import (
 )
 
 DEFAULT_TIMEOUT = 60.0
-LITTLE = 150
-"""Obligations up to which one process is enough: others would take as long to build their terms."""
 
 
-def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
-    """Discharge every obligation of the selected configuration; an unknown one makes the proof inconclusive."""
+def run_prove(request: ProveRequest, progress: Progress, partial: bool = False) -> ProveReport:
+    """Discharge every obligation of the selected configuration; an unknown one makes the proof inconclusive.
+
+    partial: after an interrupt, return a report of what was decided until then instead of raising KeyboardInterrupt.
+    """
     if request.liveness:
         _reject_options(request, "is about a proof of other properties than liveness", "--liveness")
     elif request.any_size:
         _reject_options(request, "is about a proof for given sizes", "--any-size")
     selected = resolve(request.selection)
-    return structs.replace(_proof_of(selected, request, progress), model=selected.model, patch=selected.patch)
+    return structs.replace(_proof_of(selected, request, progress, partial), model=selected.model, patch=selected.patch)
 
 
-def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> ProveReport:
+def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, partial: bool) -> ProveReport:
     model = selected.declared.with_waits() if request.liveness else selected.declared.with_lemmas()
     if selected.file is not None:
         _demand_for_any_model(request)
@@ -93,7 +95,11 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> 
     )
     proof.keep(request.fresh or request.any_size)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
-    report = proof.run(selected.variant, workers)
+    report = proof.run(selected.variant, workers, partial)
+    if any(cell.verdict == "refuted" for cell in report.cells):
+        report = with_roots(selected, proof.steps, report, progress)
+    if report.interrupted:
+        return report
     if request.liveness:
         report = with_waits(proof.prover, report, selected_properties, progress)
     if report.coverage is not None:
@@ -142,15 +148,12 @@ def _demand_for_any_model(request: ProveRequest) -> None:
 def _certified(proof: InductionProof, report: ProveReport, folder: Path, selected: Selected) -> Path:
     chosen = [*proof.step_properties, *proof.state_properties]
     source = selected.declared.digest()
-    certify(folder, FinishedProof(proof.prover, report, proof.answers, proof.goals, chosen, source))
+    certify(folder, FinishedProof(proof.prover, report, proof.steps.answers, proof.goals, chosen, source))
     return folder
 
 
 class InductionProof:
-    """The proof of one configuration.
-
-    answers: number of an instance -> goal -> the answer; goals that a step cannot affect are missing.
-    """
+    """The proof of one configuration. steps: the answers to the obligations of steps."""
 
     def __init__(
         self,
@@ -174,28 +177,40 @@ class InductionProof:
         self.state_properties = [fn for fn in to_prove if not fn.is_step]
         self.step_properties = [fn for fn in to_prove if fn.is_step]
         self.goals = goal_names(model, [fn.name for fn in self.step_properties], liveness)
-        self.answers: dict[int, dict[str, Discharge]] = {}
         self.digests = Digests(self.prover)
+        settings = config, timeout, self.assumed, small_cores, liveness
+        self.steps = ConsecutionPhase(self.digests, self.goals, progress, settings)
         self.cells: KeptCells | None = None
 
     def keep(self, fresh: bool) -> None:
         """Use the stored answers of earlier runs, unless `fresh`, and store those of this one."""
         self.cells = KeptCells(self.digests, fresh)
 
-    def run(self, variant: str, workers: int = 1) -> ProveReport:
-        """Run the whole proof; workers > 1 requires the packaged model, which each process loads."""
+    def run(self, variant: str, workers: int = 1, partial: bool = False) -> ProveReport:
+        """Run the whole proof; workers > 1 requires the packaged model, which each process loads.
+
+        partial: see `run_prove`.
+        """
         started = time.perf_counter()
-        self.progress.stage("[1/4] initiation")
-        initiation = [
-            self._obligation("initiation", None, self.prover.initial_types()),
-            *(self._obligation("initiation", fn, self.prover.initiation(fn)) for fn in self.prover.lemmas),
-        ]
-        self.progress.stage("[2/4] consecution")
-        cells = self._consecution(workers)
-        self.progress.stage("[3/4] implication")
-        implication = [self._implication(fn) for fn in self.state_properties]
-        self.progress.stage("[4/4] what is possible")
-        possible = what_is_possible(self.prover, self.progress)
+        initiation, implication = list[ObligationReport](), list[ObligationReport]()
+        possible: PossibleReport | None = None
+        try:
+            self.progress.stage("[1/4] initiation")
+            initiation.append(self._obligation("initiation", None, self.prover.initial_types()))
+            for fn in self.prover.lemmas:
+                initiation.append(self._obligation("initiation", fn, self.prover.initiation(fn)))
+            self.progress.stage("[2/4] consecution")
+            self.steps.run(self.cells, workers)
+            self.progress.stage("[3/4] implication")
+            for fn in self.state_properties:
+                implication.append(self._implication(fn))
+            self.progress.stage("[4/4] what is possible")
+            possible = what_is_possible(self.prover, self.progress)
+        except KeyboardInterrupt:
+            if not partial:
+                raise
+            self.progress.stage("interrupted; what was decided so far")
+        cells = self.steps.reports()
         phases = (phase("initiation", initiation), phase("consecution", cells), phase("implication", implication))
         return ProveReport(
             verdict=verdict_of([*initiation, *cells, *implication], possible),
@@ -212,6 +227,7 @@ class InductionProof:
             assumptions=assumptions(self.model, self.assumed),
             kept=None if self.cells is None else KeptOrigin.oldest(self.cells.used),
             possible=possible,
+            interrupted=possible is None,
         )
 
     def with_sizes(self, report: ProveReport, routes: Routes) -> GivenSizes:
@@ -223,14 +239,16 @@ class InductionProof:
         """Find the lemmas that every step preserves, and the properties that they prove; works without `run`."""
         self.progress.stage("what survives")
         properties = sorted((*self.state_properties, *self.step_properties), key=lambda fn: by_number(fn.ident))
-        answers = self.answers or self._stored_answers()
+        answers = self.steps.answers or self._stored_answers()
         return surviving(self.model, self.transitions, properties, self.timeout, answers)
 
     def needs(self) -> tuple[LemmaNeed, ...]:
         """Find, for each lemma, an obligation that is open without it, after a `run` that proved everything."""
         self.progress.stage("what needs each lemma")
         cores = {
-            (number, goal): answer.core for number, answers in self.answers.items() for goal, answer in answers.items()
+            (number, goal): answer.core
+            for number, answers in self.steps.answers.items()
+            for goal, answer in answers.items()
         }
         return needs(self.prover, cores, self.state_properties)
 
@@ -255,56 +273,3 @@ class InductionProof:
         name = TYPES if fn is None else fn.name
         self.progress.tell(ObligationDone(phase, 1, 1, name, answer.verdict, answer.seconds))
         return state_report(self.model, self.config, name, fn, answer)
-
-    def _consecution(self, workers: int) -> list[CellReport]:
-        instances, total = self.transitions.instances, len(self.transitions.instances) * len(self.goals)
-        self.answers = {number: {} for number in range(len(instances))}
-        for decided, (number, goal, answer) in enumerate(self._ask(workers), start=1):
-            if answer is not None:
-                self.answers[number][goal] = answer
-                subject = f"{instances[number].action} x {goal}"
-                self.progress.tell(
-                    ObligationDone("consecution", decided, total, subject, answer.verdict, answer.seconds)
-                )
-        cells: dict[tuple[str, str], list[tuple[SymbolicStep, Discharge]]] = {}
-        for number, instance in enumerate(instances):
-            for goal in self.goals:
-                if goal in self.answers[number]:
-                    cells.setdefault((instance.action, goal), []).append((instance, self.answers[number][goal]))
-        return [self._cell(action, goal, answers) for (action, goal), answers in cells.items()]
-
-    def _cell(self, action: str, goal: str, answers: Sequence[tuple[SymbolicStep, Discharge]]) -> CellReport:
-        """Report on an action and a goal, with the first of the worst answers of the action's instances."""
-        instance, worst = max(answers, key=lambda answer: RANK[answer[1].verdict])
-        return structs.replace(
-            step_report(self.model, self.config, instance, self.prover.goals.get(goal), worst, goal),
-            seconds=round(sum(answer.seconds for _, answer in answers), 3),
-            core=tuple(sorted({lemma for _, answer in answers for lemma in answer.core})),
-            kept=all(answer.kept for _, answer in answers),
-        )
-
-    def _ask(self, workers: int) -> Iterator[tuple[int, str, Discharge | None]]:
-        """Yield (number of the instance, goal, answer) for every obligation; None where there is nothing to prove."""
-        work: list[Work] = []
-        for number, instance in enumerate(self.transitions.instances):
-            stored = self.cells.find(instance, self.goals) if self.cells is not None else {}
-            yield from ((number, goal, answer) for goal, answer in stored.items())
-            if left := tuple(goal for goal in self.goals if goal not in stored):
-                work.append(Work(number, left, self.digests.work(instance, left)))
-        for number, answers in self._discharge(work, min(workers, len(work))):
-            new: dict[str, Discharge | None] = {}
-            for goal, answer in answers:
-                new[goal] = answer
-                yield number, goal, answer
-            if self.cells is not None:
-                self.cells.add(self.transitions.instances[number], new)
-
-    def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
-        """Yield the answers to each piece of work; a little work is done in this process, one answer at a time."""
-        if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
-            shared = self.config, self.timeout, self.assumed, self.prover.small_cores, self.liveness
-            yield from each(discharge, [ProofTask(part, *shared) for part in work], workers, in_order=False)
-            return
-        for part in work:
-            instance = self.transitions.instances[part.number]
-            yield part.number, obligations(self.prover, instance, part.goals)

@@ -13,8 +13,10 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import type_of
 from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.transition import SymbolicStep
-from elrcheck.results.prove_report import CellReport, InductionFailure, ObligationReport
+from elrcheck.results.prove_report import BrokenConjunct, CellReport, InductionFailure, ObligationReport
+from elrcheck.results.trace_view import Argument, as_call
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.describe import arguments, changes, leaves, talk
 from elrcheck.traces.replay import ReplayError, replay
 from elrcheck.traces.violation import explain
@@ -35,6 +37,18 @@ def step_report(
         None if goal is None else goal.place,
         answer.kept,
     )
+
+
+def counterexample_lines(cell: CellReport) -> tuple[str, ...]:
+    """Return a counterexample for the progress: what differs from the initial state, what the step does."""
+    failure = cell.failure
+    if failure is None:
+        return ()
+    before = ", ".join(f"{path} = {failure.before[path]}" for path in failure.differs)
+    after = ", ".join(f"{change.path}: {change.old} -> {change.new}" for change in failure.changes)
+    broken = f"  breaks {cell.lemma}" + (f" for {failure.conjunct}" if failure.conjunct else "")
+    step = as_call(cell.action, failure.arguments)
+    return (f"  before {before or 'the initial state'}", f"  step   {step}: {after}", broken)
 
 
 def state_report(model: Model, config: ModelConfig, name: str, fn: Fn | None, answer: Discharge) -> ObligationReport:
@@ -79,7 +93,20 @@ def step_failure(
         source=action.place,
         talk=talk(action, with_arguments),
         differs=(*differing(model, config, before), *seen),
+        broken=None if goal is None or history is not None else _conjunct(model, config, goal, answer.before, after),
     )
+
+
+def _conjunct(model: Model, config: ModelConfig, goal: Fn, before: Any, after: Any) -> BrokenConjunct:
+    """Return the smallest false part of a goal: below quantifiers, implications and junctions, above calls."""
+    conditions = Conditions(model, config)
+    clause = conditions.of_property(goal, (before, after) if goal.is_step else (after,))
+    members = list(clause.witness)
+    while not clause.looked and (part := next((one for one in clause.parts if not one.value), None)) is not None:
+        clause = part
+        members += clause.witness
+    values = tuple(Argument(one.text, one.value) for one in clause.looked)
+    return BrokenConjunct(clause.text, tuple(members), values)
 
 
 def differing(model: Model, config: ModelConfig, state: Mapping[str, str]) -> tuple[str, ...]:

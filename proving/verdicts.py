@@ -25,8 +25,11 @@ def phase(name: PhaseName, reports: Sequence[CellReport | ObligationReport]) -> 
     return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, stored)
 
 
-def verdict_of(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:
-    """Return the verdict over all obligations; a proof that is about less than it seems is inconclusive."""
+def verdict_of(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport | None) -> ProofVerdict:
+    """Return the verdict over all obligations; a proof that is about less than it seems is inconclusive.
+
+    possible: None if the proof was interrupted.
+    """
     worst = max((RANK[report.verdict] for report in reports), default=0)
-    worst = max(worst, RANK["unknown"] if possible.impossible else 0)
+    worst = max(worst, RANK["unknown"] if possible is None or possible.impossible else 0)
     return ("proved", "inconclusive", "refuted")[worst]

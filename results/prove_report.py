@@ -21,6 +21,17 @@ ProofSizes: TypeAlias = Literal["given", "any"]
 """Obligations are about the sizes of the configuration, or about every size at once."""
 
 
+class BrokenConjunct(Record, frozen=True):
+    """The smallest part of a lemma that is false after a step."""
+
+    text: str
+    """In the notation of the source."""
+    members: tuple[Argument, ...]
+    """The values of the bound variables."""
+    values: tuple[Argument, ...]
+    """The values that it reads, after the step."""
+
+
 class InductionFailure(Record, frozen=True):
     """A step from a state with all lemmas to a state that breaks one."""
 
@@ -34,6 +45,7 @@ class InductionFailure(Record, frozen=True):
     talk: Talk | None = field(default=None, name=UNWRITTEN)
     differs: tuple[str, ...] = ()
     """The paths in `before` with another value than in the first initial state."""
+    broken: BrokenConjunct | None = None
 
 
 class CellReport(Record, frozen=True):
@@ -69,6 +81,30 @@ class ObligationReport(Record, frozen=True):
     """What the property assumes beside the rules."""
     differs: tuple[str, ...] = ()
     """The paths in `witness` with another value than in the first initial state."""
+
+
+class ReachedFailure(Record, frozen=True):
+    """The search of a small scope for a run from the initial state to a step that breaks a lemma."""
+
+    scope: str
+    states: int
+    complete: bool
+    """All states of the scope were searched."""
+    run: tuple[str, ...] = ()
+    """The steps of a shortest such run, if there is one: the edited rule is wrong, whatever the lemmas are."""
+    properties: tuple[str, ...] = ()
+    """Properties that are false in the scope as well."""
+
+
+class RootFailure(Record, frozen=True):
+    """A lemma that fails by itself, and what fails only together with it."""
+
+    lemma: str
+    actions: tuple[str, ...]
+    """Actions that do not preserve it; the first has the smallest counterexample."""
+    implied: tuple[str, ...]
+    """Other failures, `Action x Lemma`, of steps that break this lemma as well."""
+    reached: ReachedFailure | None = None
 
 
 class PhaseReport(Record, frozen=True):
@@ -276,6 +312,10 @@ class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     verdict is not `proved`."""
     waits: tuple[WaitReport, ...] = ()
     """Of the liveness properties, which `--liveness` proves instead of the others."""
+    roots: tuple[RootFailure, ...] = ()
+    """The refuted obligations of steps by root failure, that of most of them first."""
+    interrupted: bool = False
+    """The proof was interrupted, and the report has what was decided until then."""
     sizes: ProofSizes = "given"
     """For `any`, `refuted` is the answer for the sizes of the configuration, with its counterexample."""
 

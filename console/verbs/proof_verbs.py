@@ -57,7 +57,7 @@ def prove(
     if not controller:
         from elrcheck.proving.prove import run_prove
 
-        return shell.run(lambda progress: run_prove(request, progress), output)
+        return shell.run(lambda progress: run_prove(request, progress, partial=True), output)
     from elrcheck.kafka.controller_proof.prove_controller import run_controller
 
     if request.selection.source is not None:

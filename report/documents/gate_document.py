@@ -18,9 +18,10 @@ from elrcheck.report.document import (
     grouped,
 )
 from elrcheck.report.documents.check_document import check_notes, property_case, search_facts, violations_blocks
-from elrcheck.report.documents.proof_document import cell_blocks, cell_case, obligation_blocks, obligation_case
+from elrcheck.report.documents.proof_document import cell_case, obligation_case
 from elrcheck.report.documents.suite_document import run_case
 from elrcheck.report.plain_words import broker_count, from_store, several
+from elrcheck.report.words.proof_failures import cell_blocks, obligation_blocks
 from elrcheck.results.check_report import PropertyReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from elrcheck.report.document import (
     Block,
@@ -21,6 +21,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import source_blocks
 from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
+from elrcheck.report.words.proof_failures import cell_blocks, failed_cells, failed_step, obligation_blocks, subject
 from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
@@ -29,12 +30,13 @@ from elrcheck.results.prove_report import (
     ObligationReport,
     PossibleReport,
     ProveReport,
+    RootFailure,
     SecondSolver,
     Skipped,
     Surviving,
     WaitReport,
 )
-from elrcheck.results.trace_view import Step, TraceView, as_call
+from elrcheck.results.trace_view import Step, TraceView
 
 _PROOF: dict[CellVerdict, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
 
@@ -43,21 +45,21 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
     for obligation in (*report.initiation, *report.implication):
         if obligation.verdict != "proved":
             yield from obligation_blocks(obligation)
-    for cell in report.cells:
-        if cell.verdict == "refuted" or (cell.verdict == "unknown" and report.sizes == "given"):
-            yield from cell_blocks(cell)
+    yield from failed_cells(report, detail)
     for wait in report.waits:
         for state in wait.states:
             yield from obligation_blocks(state)
         for cell in wait.cells:
-            yield from _failed_step(f"{cell.action}: {cell.lemma}", cell)
+            yield from failed_step(f"{cell.action}: {cell.lemma}", cell)
     if report.sizes == "any":
         yield from _open_cells(report)
     for one in report.possible.impossible if report.possible is not None else ():
         yield Headline("inconclusive", one.statement)
         yield Labelled("source", one.source)
-    if detail >= 0:
+    whole = detail > 0 or not report.roots
+    if detail >= 0 and whole:
         yield from _implications(report)
+    if detail >= 0:
         yield from _waits(report)
         yield from _phases(report)
     if detail > 0:
@@ -70,11 +72,12 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         )
         yield Table(
             ("subject", "verdict", "seconds", "needed"),
-            [(_subject(o), o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.initiation],
+            [(subject(o), o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.initiation],
         )
         yield Table(("setting", "value"), settings_of(report.config))
-    if detail >= 0:
+    if detail >= 0 and whole:
         yield from claim_blocks(report.coverage)
+    if detail >= 0:
         yield from _possible(report.possible)
     if report.surviving is not None and report.surviving.dropped:
         yield from _surviving(report.surviving)
@@ -120,6 +123,10 @@ def claim(report: ProveReport) -> str:
         verdicts += [cell.verdict for cell in report.cells]
         left = len(verdicts) - verdicts.count("proved")
         left += sum(len(wait.states) + len(wait.cells) for wait in report.waits)
+        if report.interrupted:
+            refuted = verdicts.count("refuted")
+            decided = f"interrupted, {grouped(len(verdicts))} obligations decided, {refuted} refuted"
+            return f": {decided}{assumptions_text(report)}"
         number = 0 if report.possible is None else len(report.possible.impossible)
         more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
         return f": {left} of {len(verdicts)} obligations open{more}{assumptions_text(report)}"
@@ -226,39 +233,6 @@ def _second(second: SecondSolver) -> Iterator[Block]:
     yield Line(f"{solver} discharged {second.discharged} of {second.questions} again, {second.seconds:.1f} s")
 
 
-def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
-    yield Headline(obligation.verdict, _subject(obligation))
-    yield Labelled("reason", obligation.reason)
-    yield from _differing("state", obligation.witness or {}, obligation.differs)
-    yield Line()
-
-
-def _differing(word: str, state: Mapping[str, str], differs: Collection[str]) -> Iterator[Block]:
-    """Yield the values of a state that differ from the initial state, and the number of the others."""
-    for path in differs:
-        yield Labelled(word, f"{path} = {state[path]}")
-    if number := len(state) - len(differs):
-        yield Labelled("", f"{several(number, 'other value')} as in the initial state")
-
-
-def cell_blocks(cell: CellReport) -> Iterator[Block]:
-    yield from _failed_step(f"{cell.action} does not preserve {cell.lemma}", cell)
-
-
-def _failed_step(what: str, cell: CellReport) -> Iterator[Block]:
-    yield Headline(cell.verdict, f"{what}  ({cell.seconds:.2f} s)")
-    yield Labelled("reason", cell.reason)
-    failure = cell.failure
-    if failure is not None:
-        yield Labelled("conjunct", failure.conjunct)
-        yield from _differing("before", failure.before, failure.differs)
-        yield Labelled("step", as_call(cell.action, failure.arguments))
-        for change in failure.changes:
-            yield Labelled("", f"{change.path}: {change.old} -> {change.new}")
-        yield Labelled("replayed", "yes, in plain Python" if failure.replayed else "no")
-    yield Line()
-
-
 def _implications(report: ProveReport) -> Iterator[Block]:
     whole = {one.verdict for one in report.initiation} | {one.verdict for one in report.cells} <= {"proved"}
     verdicts = [o.verdict if whole or o.verdict != "proved" else "follows" for o in report.implication]
@@ -305,22 +279,19 @@ def _phases(report: ProveReport) -> Iterator[Block]:
     )
 
 
-def _subject(obligation: ObligationReport) -> str:
-    return f"{obligation.id} {obligation.name}" if obligation.id else obligation.name
-
-
 def prove_sheet(report: ProveReport) -> Sheet:
     brokers = broker_count(report.config)
+    first = {(root.actions[0], root.lemma): root for root in report.roots}
     named = {
         "initiation": tuple(obligation_case(o) for o in report.initiation),
-        "consecution": tuple(cell_case(cell) for cell in report.cells),
+        "consecution": tuple(cell_case(cell, first.get((cell.action, cell.lemma))) for cell in report.cells),
         "implication": tuple(obligation_case(o) for o in report.implication),
         "waits": tuple(_wait_case(wait) for wait in report.waits),
         "not covered": tuple(_skipped_case(skipped) for skipped in report.skipped),
     }
     suites = tuple(
         Suite(f"{report.variant}, {name}", cases, brokers, sum(case.seconds for case in cases))
-        for name, cases in named.items()
+        for name, cases in sorted(named.items(), key=lambda one: all(case.outcome != "failed" for case in one[1]))
         if cases
     )
     waiting = sum(wait.obligations for wait in report.waits)
@@ -344,7 +315,8 @@ def _wait_case(wait: WaitReport) -> Case:
     return Case(ident, name, outcome, wait.verdict, message, source=wait.source, seconds=wait.seconds, rule=wait.id)
 
 
-def cell_case(cell: CellReport) -> Case:
+def cell_case(cell: CellReport, root: RootFailure | None = None) -> Case:
+    """Return the case of a cell. root: the failure that it is the first of, if any."""
     trace, message = None, ""
     if cell.verdict != "proved":
         message = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
@@ -354,7 +326,7 @@ def cell_case(cell: CellReport) -> Case:
         where = failure.source or ""
         step = Step(1, cell.action, failure.arguments, "", failure.changes, where, failure.talk)
         trace = TraceView(failure.before, (step,))
-    text = tuple(cell_blocks(cell)) if message else ""
+    text = tuple(cell_blocks(cell, root)) if message else ""
     return Case(
         f"{cell.action} x {cell.lemma}",
         f"{cell.action} preserves {cell.lemma}",

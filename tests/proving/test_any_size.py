@@ -24,7 +24,8 @@ from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choic
 from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep, choices
 from elrcheck.proof.z3_algebra import formula
 from elrcheck.proving.prove import run_prove
-from elrcheck.report.documents.proof_document import cell_blocks, prove_blocks
+from elrcheck.report.documents.proof_document import prove_blocks
+from elrcheck.report.words.proof_failures import cell_blocks
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.traces.describe import leaves
 from support.edits import replaced

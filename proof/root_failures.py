@@ -1,0 +1,59 @@
+"""Which of the goals that a step breaks are broken only together with others.
+
+A rule that is edited wrongly breaks many lemmas in one step, and most of them because another one is false after the
+step. A goal that the others imply after the step says nothing new; the rest are root failures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import z3
+
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.solver import ask
+from elrcheck.proof.transition import SymbolicStep
+
+QUESTION_SECONDS = 2.0
+"""Time limit of a question; a goal that takes longer counts as a root failure."""
+
+
+def implied_failures(
+    prover: Prover, instance: SymbolicStep, goals: Sequence[str], deadline: float
+) -> dict[str, tuple[str, ...]]:
+    """Return the failing goals of a step that others imply after it -> those that do, none of which is a key.
+
+    goals: function names, in the order of declaration: of two that imply each other the first one stays. deadline: of
+    `time.perf_counter`; from then on nothing is implied.
+    """
+    timeout = min(prover.timeout or 2**32 - 1, int(1000 * QUESTION_SECONDS))
+    solver = prover.open_step(instance)
+    solver.set("timeout", timeout)
+    solver.add(prover.within(instance))
+    formulas = {name: prover.formula(instance, name) for name in goals}
+    literals = {name: z3.Bool(f"after!{name}") for name in goals}
+    for name, formula in formulas.items():
+        solver.add(z3.Implies(literals[name], formula))
+    roots, because = list(goals), dict[str, set[str]]()
+    for name in reversed(goals):
+        others = [other for other in roots if other != name]
+        if not others or time.perf_counter() > deadline:
+            break
+        solver.push()
+        solver.add(z3.Not(formulas[name]))
+        answer = ask(solver, timeout, *prover.literals.values(), *(literals[other] for other in others))
+        if answer == z3.unsat:
+            core = {str(literal) for literal in solver.unsat_core()}
+            because[name] = {other for other in others if f"after!{other}" in core}
+            roots.remove(name)
+        solver.pop()
+    return {name: tuple(root for root in roots if root in _roots_of(name, because)) for name in because}
+
+
+def _roots_of(name: str, because: dict[str, set[str]]) -> set[str]:
+    """Return the roots that imply a goal, maybe by goals between: those come before it in the order of goals."""
+    roots = set[str]()
+    for other in because[name]:
+        roots |= _roots_of(other, because) if other in because else {other}
+    return roots

@@ -1,0 +1,179 @@
+"""The refuted obligations of a proof by root failure, each looked for in a run from the initial state.
+
+A counterexample to induction begins in any state with all lemmas, which no run may reach. So a small scope is searched:
+if a run breaks the lemma, the rule is wrong; if none does, a lemma may be missing that excludes the state.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from msgspec import structs
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import GUARD_SCOPE, Limits
+from elrcheck.base.typed.configuration import build_config
+from elrcheck.declared.select import Selected
+from elrcheck.explorer.kernel.kept_program import kept_kernel
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.obligations import ALWAYS_ASKED, Prover
+from elrcheck.proof.root_failures import implied_failures
+from elrcheck.proving.consecution_phase import ConsecutionPhase
+from elrcheck.proving.verdicts import RANK
+from elrcheck.results.prove_report import CellReport, ProveReport, ReachedFailure, RootFailure
+from elrcheck.traces.describe import spelled
+
+ROOT_SECONDS, SEARCH_SECONDS = 10.0, 4.0
+"""Time limits: for finding root failures, and for the search of each scope."""
+HURRY = 0.25
+"""The share of these limits after an interrupt."""
+Failure = tuple[str, str]
+"""An action, and the function name of a goal that it does not preserve."""
+
+
+def with_roots(selected: Selected, steps: ConsecutionPhase, report: ProveReport, progress: Progress) -> ProveReport:
+    """Return the report with root failures, and with the cells that failed first."""
+    progress.stage("root failures")
+    share = HURRY if report.interrupted else 1.0
+    roots = root_failures(steps, report.cells, time.perf_counter() + share * ROOT_SECONDS)
+    progress.stage("runs from the initial state")
+    reached = Reached(selected, steps.prover, share * SEARCH_SECONDS).of(
+        [_goal(steps.prover, root.lemma) for root in roots]
+    )
+    with_runs = (structs.replace(root, reached=reached.get(root.lemma)) for root in roots)
+    roots = tuple(sorted(with_runs, key=_steps_to))
+    order = {(action, root.lemma): k for k, root in enumerate(roots) for action in root.actions[:1]}
+    cells = sorted(
+        report.cells, key=lambda cell: (-RANK[cell.verdict], order.get((cell.action, cell.lemma), len(order)))
+    )
+    return structs.replace(report, roots=roots, cells=tuple(cells))
+
+
+def _steps_to(root: RootFailure) -> float:
+    """Return the length of the run that breaks a lemma: what is broken first is the cause of the rest."""
+    return len(root.reached.run) if root.reached is not None and root.reached.run else math.inf
+
+
+def root_failures(steps: ConsecutionPhase, cells: Iterable[CellReport], deadline: float) -> tuple[RootFailure, ...]:
+    """Return the root failures of refuted cells, the one with most of them first. deadline: of `time.perf_counter`."""
+    prover, by_root = steps.prover, dict[Failure, str]()
+    alone = dict[Failure, None]()
+    for number, instance in enumerate(prover.ts.instances):
+        failing = [goal for goal in steps.goals if _refuted(steps, number, goal)]
+        checked = [goal for goal in failing if goal not in ALWAYS_ASKED]
+        implied = implied_failures(prover, instance, checked, deadline) if len(checked) > 1 else {}
+        for goal in failing:
+            if goal in implied:
+                by_root.setdefault((instance.action, goal), implied[goal][0])
+            else:
+                alone[instance.action, goal] = None
+    size = {(cell.action, cell.lemma): _size(cell) for cell in cells}
+    roots = []
+    for goal in dict.fromkeys(goal for _, goal in alone):
+        name = name_of(prover, goal)
+        actions = sorted((one for one, other in alone if other == goal), key=lambda one: size[one, name])
+        implied_cells = [cell for cell, root in by_root.items() if root == goal and cell not in alone]
+        texts = [f"{action} x {name_of(prover, other)}" for action, other in implied_cells]
+        roots.append(RootFailure(name, tuple(actions), tuple(texts)))
+    return tuple(sorted(roots, key=lambda root: -len(root.actions) - len(root.implied)))
+
+
+def name_of(prover: Prover, goal: str) -> str:
+    """Return the name of a goal in reports."""
+    fn = prover.goals.get(goal)
+    return goal if fn is None else fn.ident or fn.name
+
+
+def _goal(prover: Prover, name: str) -> Fn | None:
+    return next((fn for fn in prover.goals.values() if name in (fn.ident, fn.name)), None)
+
+
+def _refuted(steps: ConsecutionPhase, number: int, goal: str) -> bool:
+    answer = steps.answers[number].get(goal)
+    return answer is not None and answer.verdict == "refuted"
+
+
+def _size(cell: CellReport) -> int:
+    failure = cell.failure
+    return 0 if failure is None else len(failure.differs) + len(failure.changes)
+
+
+class Reached:
+    """Searches small scopes of a proof's model for runs that break lemmas. seconds: for each scope."""
+
+    def __init__(self, selected: Selected, prover: Prover, seconds: float) -> None:
+        self.selected, self.prover, self.seconds = selected, prover, seconds
+
+    def of(self, goals: Sequence[Fn | None]) -> dict[str, ReachedFailure]:
+        """Return lemma or property -> the search for it: in a small scope, and if that breaks none, in the own one."""
+        history = self.prover.ts.model.induction.history
+        record = None if history is None else history.record
+        left = [
+            fn for fn in goals if fn is not None and all(ty.cls is not record or record is None for _, ty in fn.params)
+        ]
+        reached: dict[str, ReachedFailure] = {}
+        for scope in dict.fromkeys((GUARD_SCOPE, self.selected.scope)):
+            config = self._config(scope)
+            if config is None or not left:
+                continue
+            reached |= self._search(scope, config, left)
+            if any(search.run for search in reached.values()):
+                break  # the rule is wrong, so a larger scope would tell nothing new
+        return reached
+
+    def _config(self, scope: str) -> ModelConfig | None:
+        """Return a scope with the rules of the proof; None if the model has no such scope or cannot search it."""
+        selected, proof = self.selected, self.prover.ts.config
+        model = selected.declared
+        try:
+            variant, sizes = model.variant(selected.variant), model.scope(scope)
+            config: Any = build_config(model.config, variant.values, sizes.values, selected.overrides)
+            rules = {one.name: getattr(proof, one.name) for one in fields(model.config)}
+            config = replace(config, **{name: value for name, value in rules.items() if not isinstance(value, int)})
+            model.before_search(config)
+        except UsageFault:
+            return None
+        sized: ModelConfig = config
+        return sized
+
+    def _search(self, scope: str, config: ModelConfig, goals: Sequence[Fn]) -> dict[str, ReachedFailure]:
+        model, cache = self.prover.ts.model, KernelCache()
+        properties = [fn for fn in model.always if fn not in goals]
+        checks = [*(replace(fn, kind="always", ident=fn.ident or fn.name) for fn in goals), *properties]
+        lowered = lower(model, config, checks)
+        limits = Limits(time_budget=self.seconds)
+        search = Search(lowered.program, SearchSettings(limits, cache=cache), native=kept_kernel(lowered, cache, 0))
+        result = search.run(None, "complete")
+        names = [check.name for check in lowered.program.checks]
+        hit = [number for number in result.first if number < len(goals)]
+        traces = Retrace(search).traces(hit)
+        broken = tuple(names[number] for number in sorted(result.first) if number >= len(goals))
+        reached = {}
+        for number, fn in enumerate(goals):
+            run = self._run(config, [lowered.decode(row) for row in traces[number]]) if number in hit else ()
+            name = fn.ident or fn.name
+            reached[name] = ReachedFailure(scope, result.distinct, result.complete, run, broken if run else ())
+        return reached
+
+    def _run(self, config: ModelConfig, states: Sequence[Any]) -> tuple[str, ...]:
+        """Return the steps between the states; empty if one contradicts an assumption of the proof."""
+        ts, steps = self.prover.ts, []
+        plain = PlainModel(ts.model, config)
+        for before, after in itertools.pairwise(states):
+            if not all(plain.holds(fn, before, after) for fn in ts.assumptions):
+                return ()
+            label = next(label for label, successor in plain.successors(before) if successor == after)
+            steps.append(spelled(ts.model.fns[label.action], label.args))
+        return tuple(steps)
