@@ -47,14 +47,14 @@ class ConsecutionPhase:
         for number, instance in enumerate(instances):
             stored = cells.find(instance, self.goals) if cells is not None else {}
             for goal, answer in stored.items():
-                self._note(number, goal, answer)
+                self.note(number, goal, answer)
             if left := tuple(goal for goal in self.goals if goal not in stored):
                 work.append(Work(number, left, self.digests.work(instance, left)))
         for number, answers in self._discharge(work, min(workers, len(work))):
             new: dict[str, Discharge | None] = {}
             for goal, answer in answers:
                 new[goal] = answer
-                self._note(number, goal, answer)
+                self.note(number, goal, answer)
             if cells is not None:
                 cells.add(instances[number], new)
 
@@ -71,9 +71,10 @@ class ConsecutionPhase:
         """Note the refuted obligations of tasks that other processes still work on."""
         for task, refuted in running:
             for goal, answer in refuted or ():
-                self._note(task.work.number, goal, answer)
+                self.note(task.work.number, goal, answer)
 
-    def _note(self, number: int, goal: str, answer: Discharge | None) -> None:
+    def note(self, number: int, goal: str, answer: Discharge | None) -> None:
+        """Note the first answer to an obligation, None where there is nothing to prove, and tell the progress."""
         if (number, goal) in self._decided:
             return
         self._decided.add((number, goal))

@@ -49,7 +49,7 @@ def with_roots(selected: Selected, steps: ConsecutionPhase, report: ProveReport,
     share = HURRY if report.interrupted else 1.0
     roots = root_failures(steps, report.cells, time.perf_counter() + share * ROOT_SECONDS)
     progress.stage("runs from the initial state")
-    reached = Reached(selected, steps.prover, share * SEARCH_SECONDS).of(
+    reached = FailureSearch(selected, steps.prover, share * SEARCH_SECONDS).of(
         [_goal(steps.prover, root.lemma) for root in roots]
     )
     with_runs = (structs.replace(root, reached=reached.get(root.lemma)) for root in roots)
@@ -110,7 +110,7 @@ def _size(cell: CellReport) -> int:
     return 0 if failure is None else len(failure.differs) + len(failure.changes)
 
 
-class Reached:
+class FailureSearch:
     """Searches small scopes of a proof's model for runs that break lemmas. seconds: for each scope."""
 
     def __init__(self, selected: Selected, prover: Prover, seconds: float) -> None:

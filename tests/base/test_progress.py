@@ -75,6 +75,10 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
     heads = [line.split(":")[0] for line in stream.getvalue().splitlines()]
     assert heads == [f"consecution {number}/9" for number in (1, 3, 4, 5, 6)]
     assert "Fence x Lemma4 ... refuted" in stream.getvalue()
+    lines.tell(
+        ObligationDone("consecution", 7, 9, "Kill x Lemma", "refuted", 0.1, ("  before a = 1", "  step   Kill()"))
+    )
+    assert stream.getvalue().splitlines()[-2:] == ["  before a = 1", "  step   Kill()"]
 
 
 def test_a_new_stage_is_always_shown() -> None:

@@ -1,0 +1,210 @@
+"""What a wrong edit of a rule prints: root failures first, with a run or a lemma to try, also after an interrupt."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import Event, ObligationDone, Silent
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
+from elrcheck.lang.plain import PlainModel
+from elrcheck.proof.consecution import ProofTask, Work, discharge
+from elrcheck.proof.digests import Digests
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import Discharge, Prover
+from elrcheck.proof.root_failures import implied_failures
+from elrcheck.proof.transition import Transitions
+from elrcheck.proving.consecution_phase import ConsecutionPhase
+from elrcheck.proving.failures_by_root import with_roots
+from elrcheck.proving.prove import InductionProof, run_prove
+from elrcheck.report.formats import render
+from elrcheck.results.prove_report import ProveReport
+from elrcheck.traces.describe import spelled
+
+WRONG = Selection("kip_full", "two-brokers", ("log_slots=1", "join_requires_epoch_start=false"))
+"""F-11: a follower joins by the high watermark alone."""
+RUN = (
+    "Produce(leader=0, acks=ALL)",
+    "Fetch(f=1, leader=0, lost=false)",
+    "Crash(b=0, keep=0)",
+    "Start(b=0)",
+    "Register(b=0)",
+    "ApplyMetadata(b=0)",
+    "ApplyMetadata(b=1)",
+    "Fetch(f=0, leader=1, lost=true)",
+    "ExpandIsr(leader=1, f=0)",
+)
+
+
+class Watched(Silent):
+    """Progress that remembers refuted obligations, and may press Ctrl-C at the first."""
+
+    def __init__(self, stops: bool = False) -> None:
+        self.stops, self.refuted, self.stages = stops, list[ObligationDone](), list[str]()
+
+    def stage(self, text: str) -> None:
+        self.stages.append(text)
+
+    def tell(self, event: Event) -> None:
+        if isinstance(event, ObligationDone) and event.verdict == "refuted":
+            self.refuted.append(event)
+            if self.stops:
+                raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def prover() -> Prover:
+    selected = resolve(WRONG)
+    config = selected.declared.widened(selected.config, selected.overrides, ())
+    model = selected.declared.with_lemmas()
+    return Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0)
+
+
+@pytest.fixture(scope="module")
+def wrong() -> tuple[ProveReport, Watched]:
+    progress = Watched()
+    return run_prove(ProveRequest(WRONG, properties=("P-1",), workers=1), progress), progress
+
+
+@pytest.mark.slow
+def test_a_wrong_edit_is_one_root_failure_with_a_run(wrong: tuple[ProveReport, Watched]) -> None:
+    report, _ = wrong
+    (root,) = report.roots
+    assert (root.lemma, root.actions) == ("JoinersCaughtUp", ("ExpandIsr",))
+    assert root.implied == ("ExpandIsr x ContendersComplete",)
+    reached = root.reached
+    assert reached is not None and (reached.scope, reached.complete, reached.run) == ("two-brokers", True, RUN)
+    assert {"P-1", "P-8"} <= set(reached.properties)
+    failure = report.cells[0].failure
+    assert failure is not None and failure.broken is not None
+    assert failure.broken.text == "acked(s, leader, f) >= s.broker[leader].epoch_start"
+    assert [(one.name, one.value) for one in failure.broken.members] == [("leader", "0"), ("f", "1")]
+
+
+@pytest.mark.slow
+def test_the_run_is_one_of_the_plain_model_to_a_state_without_the_lemma(wrong: tuple[ProveReport, Watched]) -> None:
+    selected = resolve(WRONG)
+    model = selected.declared.with_lemmas()
+    plain, lemma = PlainModel(model, selected.config), model.fns["JoinersCaughtUp"]
+    state: Any = plain.initial()
+    for step in RUN:
+        assert plain.holds(lemma, state)
+        steps = ((spelled(model.fns[label.action], label.args), after) for label, after in plain.successors(state))
+        state = next(after for name, after in steps if name == step)
+    assert not plain.holds(lemma, state)
+
+
+@pytest.mark.slow
+def test_failures_come_first_in_every_format(wrong: tuple[ProveReport, Watched]) -> None:
+    report, _ = wrong
+    verdicts = [cell.verdict for cell in report.cells]
+    assert verdicts[:3] == ["refuted", "refuted", "proved"] and set(verdicts[2:]) == {"proved"}
+    text = render(report, "text").splitlines()
+    assert text[0].startswith("REFUTED  ExpandIsr does not preserve JoinersCaughtUp")
+    assert text[-1].startswith("REFUTED  kip_full: 2 of ")
+    assert len(text) < 45
+    before = [line.split()[1] for line in text if line.strip().startswith("before ")]
+    failure = report.cells[0].failure
+    assert failure is not None and before == list(failure.differs) and len(before) < 10
+    assert json.loads(render(report, "json"))["cells"][0]["lemma"] == "JoinersCaughtUp"
+    cases = list(ElementTree.fromstring(render(report, "junit")).iter("testcase"))
+    assert [case.find("failure") is not None for case in cases[:3]] == [True, True, False]
+    assert RUN[-1] in "".join(cases[0].itertext())
+    sarif = json.loads(render(report, "sarif"))
+    assert sarif["runs"][0]["results"][0]["ruleId"] == "JoinersCaughtUp"
+    for form in ("markdown", "github", "html"):
+        page = render(report, form)
+        first, second = (page.find(f"ExpandIsr {word} {name}") for word, name in _mentions(page))
+        assert -1 < first < second, form
+
+
+def _mentions(page: str) -> list[tuple[str, str]]:
+    word = "does not preserve" if "ExpandIsr does not preserve JoinersCaughtUp" in page else "x"
+    return [(word, "JoinersCaughtUp"), (word, "ContendersComplete")]
+
+
+@pytest.mark.slow
+def test_a_refutation_is_told_at_once_with_its_counterexample(wrong: tuple[ProveReport, Watched]) -> None:
+    _, progress = wrong
+    first, second = progress.refuted
+    assert (first.subject, second.subject) == ("ExpandIsr x ContendersComplete", "ExpandIsr x JoinersCaughtUp")
+    before, step, broken = first.counterexample
+    assert "broker[0].epoch_start = 1" in before and "alter.isr: {} -> {0,1}" in step and "for b=1" in broken
+    assert second.counterexample == (), "one for an action"
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_what_was_refuted() -> None:
+    request = ProveRequest(WRONG, properties=("P-1",), workers=1)
+    report = run_prove(request, Watched(stops=True), partial=True)
+    assert report.interrupted and report.verdict == "refuted" and report.exit_code == ExitCode.INTERRUPTED
+    assert [root.lemma for root in report.roots] == ["ContendersComplete"]
+    assert report.cells[0].failure is not None and report.cells[0].failure.differs
+    assert "kip_full: interrupted, " in render(report, "text").splitlines()[-1]
+    with pytest.raises(KeyboardInterrupt):
+        run_prove(request, Watched(stops=True))
+
+
+def test_an_interrupt_claims_nothing_of_an_action_that_is_not_decided_for_all_arguments(prover: Prover) -> None:
+    numbers = [number for number, one in enumerate(prover.ts.instances) if one.action == "Produce"]
+    assert len(numbers) > 1
+    proved, refuted = Discharge("proved", 0.1), Discharge("refuted", 0.1)
+    phase = ConsecutionPhase(Digests(prover), ("Processes",), Silent(), ())
+    phase.answers = {number: {} for number in range(len(prover.ts.instances))}
+    for number in numbers[1:]:
+        phase.note(number, "Processes", proved)
+    assert phase.reports() == []
+    phase.note(numbers[0], "Processes", proved)
+    assert [(cell.action, cell.verdict) for cell in phase.reports()] == [("Produce", "proved")]
+    other = ConsecutionPhase(Digests(prover), ("Processes",), Silent(), ())
+    other.answers = {number: {} for number in range(len(prover.ts.instances))}
+    other.note(numbers[0], "Processes", refuted)
+    assert [cell.verdict for cell in other.reports()] == ["refuted"], "one choice of arguments is enough"
+
+
+@pytest.mark.slow
+def test_without_a_lemma_the_search_says_that_one_may_be_missing() -> None:
+    """The rules are right, so no run breaks what is open without RequestShape."""
+    selected = resolve(Selection("kip_full", "two-brokers", ("log_slots=1",)))
+    model = selected.declared.with_lemmas()
+    fewer = replace(model, lemmas=tuple(fn for fn in model.lemmas if fn.name != "RequestShape"))
+    config = selected.declared.widened(selected.config, selected.overrides, ())
+    proof = InductionProof(fewer, config, [], 60.0, Silent())
+    report = with_roots(selected, proof.steps, proof.run("kip_full"), Silent())
+    assert report.roots
+    for root in report.roots:
+        assert root.reached is None or (root.reached.run, root.reached.complete) == ((), True)
+    text = render(report, "text")
+    assert "a lemma may be missing that excludes the state before" in text
+    assert "is possible, this is true after it: " in text
+
+
+@pytest.mark.slow
+def test_a_worker_tells_what_is_refuted_before_it_is_done(prover: Prover) -> None:
+    digests, instances = Digests(prover), prover.ts.instances
+    number = next(k for k, one in enumerate(instances) if one.action == "ExpandIsr")
+    goals = ("ContendersComplete", "JoinersCaughtUp", "Processes")
+    news: list[Any] = []
+    task = ProofTask(Work(number, goals, digests.work(instances[number], goals)), prover.ts.config, 60.0)
+    answers = discharge(task, news.append)[1]
+    assert [[goal for goal, _ in each] for each in news] == [[goals[0]], [goals[0], goals[1]]]
+    assert [answer and answer.verdict for _, answer in answers] == ["refuted", "refuted", None]
+
+
+def test_a_failure_that_another_implies_is_no_root(prover: Prover) -> None:
+    """After ExpandIsr, that joiners have caught up implies that contenders are complete, and not the reverse."""
+    instance = next(one for one in prover.ts.instances if one.action == "ExpandIsr")
+    goals, implied = ("ContendersComplete", "JoinersCaughtUp"), {"ContendersComplete": ("JoinersCaughtUp",)}
+    later = time.perf_counter() + 60
+    assert implied_failures(prover, instance, goals, later) == implied
+    assert implied_failures(prover, instance, goals[::-1], later) == implied
+    assert implied_failures(prover, instance, goals, time.perf_counter() - 1) == {}
+    assert implied_failures(prover, instance, goals[:1], later) == {}
