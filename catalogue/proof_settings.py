@@ -15,17 +15,16 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.configured import find_variant, variant_config
-from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
+from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.file_values import knob_values
+from elrcheck.invariants.proof_parts import INDUCTION, SETTINGS
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.results.prove_report import Coverage, SettingCovered
 
-PROOF_LOG_SLOTS = 2
-"""Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
 """Knobs whose values do not limit a proof: sizes, and how a search represents states."""
 ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
@@ -33,9 +32,8 @@ ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
 
 
 class ProofSettings(NamedTuple):
-    """The settings of a proof; under an assumption, those that replace or extend them, also of a released variant."""
+    """The settings that replace or extend those of a proof under an assumption, also for a released variant."""
 
-    covered: Mapping[str, Any]
     assumed: Mapping[str, Mapping[str, Any]]
     assumed_of_releases: Mapping[str, Mapping[str, Any]]
 
@@ -44,19 +42,13 @@ class ProofSettings(NamedTuple):
 def proof_settings() -> ProofSettings:
     """Return the settings of `proof_settings.toml`, which is read once."""
     table = read_toml(files("elrcheck.catalogue") / "proof_settings.toml").object(ProofSettings._fields)
-    return ProofSettings(
-        knob_values(table["covered"]), table["assumed"].map(knob_values), table["assumed_of_releases"].map(knob_values)
-    )
+    return ProofSettings(table["assumed"].map(knob_values), table["assumed_of_releases"].map(knob_values))
 
 
 def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
     """Return the configuration of a proof: the selected one, with the settings of a proof that the user has not set."""
     settings = proof_settings()
-    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **settings.covered}
-    if not config.elr_enabled:
-        wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
-    elif config.elr_index_goes_stale:
-        wide.pop("min_isr_changes")
+    wide: dict[str, Any] = dict(INDUCTION.settings(config))
     has_manager = config.unclean_recovery_strategy != RecoveryStrategy.DISABLED  # no release has one
     for name in assumed:
         wide |= settings.assumed[name] if has_manager else settings.assumed_of_releases[name]
@@ -67,7 +59,7 @@ def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
     """Return the settings of a search that no proof of the variant covers; sizes do not count."""
     own, used = config_values(variant_config(variant)), config_values(config)
     changed = {name for name, value in used.items() if value != own[name]}
-    changed -= proof_settings().covered.keys() | ALWAYS_ENABLED | ANY
+    changed -= SETTINGS.keys() | ALWAYS_ENABLED | ANY
     return tuple(sorted(name for name in changed if used[name] or name not in BUDGETS))
 
 

@@ -276,6 +276,10 @@ class ModelInFile(DeclaredModel):
     def with_lemmas(self) -> Model:
         return compiled_model(self.file)
 
+    def widened(self, config: Any, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Any:
+        wide = self.declared.induction.settings(config)
+        return dataclasses.replace(config, **{name: to for name, to in wide.items() if name not in overrides})
+
     def source_texts(self) -> dict[str, str]:
         return source_texts(self.file)
 

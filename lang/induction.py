@@ -50,7 +50,7 @@ class WaitStage:
     enables: tuple[WaitStage, ...] = ()
 
 
-def _none(config: Any) -> Mapping[str, Operator]:
+def _none(config: Any) -> Mapping[str, Any]:
     return {}
 
 
@@ -61,8 +61,9 @@ class Induction:
     assumptions: on steps, made by every proof; named: those of `prove --assume`, by name. allowed: steps that an
     assumption must not exclude; possible: steps and states that nothing may exclude. actions: the actions that may take
     each of these steps, by default all. conditions: for a configuration, the condition under which the lemmas imply a
-    property, by its id. arbitrary: field of the configuration -> least value, in proofs for all sizes. waits: liveness
-    property -> the stages of its wait, the last one first; wait_lemmas: predicates on states that only these need.
+    property, by its id. settings: for a configuration of a search, what a proof sets instead, unless the user sets it.
+    arbitrary: field of the configuration -> least value, in proofs for all sizes. waits: liveness property -> the
+    stages of its wait, the last one first; wait_lemmas: predicates on states that only these need.
     """
 
     history: RunHistory | None = None
@@ -72,6 +73,7 @@ class Induction:
     possible: tuple[Operator, ...] = ()
     actions: Mapping[Operator, tuple[str, ...]] = field(default_factory=dict)
     conditions: Callable[[Any], Mapping[str, Operator]] = _none
+    settings: Callable[[Any], Mapping[str, object]] = _none
     arbitrary: Mapping[str, int] = field(default_factory=dict)
     waits: Mapping[Operator, tuple[WaitStage, ...]] = field(default_factory=dict)
     wait_lemmas: tuple[Operator, ...] = ()

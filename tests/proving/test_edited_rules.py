@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Event, ObligationDone, Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import PlainModel
 from elrcheck.proof.consecution import ProofTask, Work, discharge
@@ -31,6 +33,12 @@ from elrcheck.traces.describe import spelled
 
 WRONG = Selection("kip_full", "two-brokers", ("log_slots=1", "join_requires_epoch_start=false"))
 """F-11: a follower joins by the high watermark alone."""
+DIFF = """--- a/model/broker/isr_proposals.py
++++ b/model/broker/isr_proposals.py
+@@ -109 +109 @@
+-    require(leader not in out and out != EMPTY and out <= sender.view.isr, "out are followers in the ISR")
++    require(leader not in out and len(out) == 1 and out <= sender.view.isr, "out are followers in the ISR")
+"""
 RUN = (
     "Produce(leader=0, acks=ALL)",
     "Fetch(f=1, leader=0, lost=false)",
@@ -208,3 +216,12 @@ def test_a_failure_that_another_implies_is_no_root(prover: Prover) -> None:
     assert implied_failures(prover, instance, goals[::-1], later) == implied
     assert implied_failures(prover, instance, goals, time.perf_counter() - 1) == {}
     assert implied_failures(prover, instance, goals[:1], later) == {}
+
+
+def test_a_patched_partition_is_proved_with_the_settings_of_the_shipped_one(tmp_path: Path) -> None:
+    """Without them a right edit was refuted, by steps of recoveries that no proof covers."""
+    (tmp_path / "diff").write_text(DIFF, encoding="utf-8")
+    for overrides in ((), ("late_answers=0", "log_slots=1"), ("elr_enabled=false",)):
+        shipped, patched = (resolve(Selection(overrides=overrides, patch=patch)) for patch in (None, tmp_path / "diff"))
+        one, other = (each.declared.widened(each.config, each.overrides, ()) for each in (shipped, patched))
+        assert config_values(one) == config_values(other) != config_values(shipped.config)
