@@ -209,9 +209,13 @@ class Prover:
 
     def _wishes(self) -> Iterator[Any]:
         """Yield, for each variable, that it has its initial value, so that a counterexample is near that state."""
-        for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
+        yield from (formula for _, formula in self.equal_to([slot.initial for slot in self.ts.slots]))
+
+    def equal_to(self, values: Iterable[int]) -> Iterator[tuple[str, Any]]:
+        """Yield the path of each variable of the state, and that it has its value. values: encoded, of all scalars."""
+        for slot, scalar, value in zip(self.ts.slots, self.ts.scalars, values, strict=True):
             if _is_variable(scalar):
-                yield _is_initial(slot.initial, scalar)
+                yield slot.path, _has_value(value, scalar)
 
 
 def core_of(solver: Any) -> frozenset[str]:
@@ -219,10 +223,10 @@ def core_of(solver: Any) -> frozenset[str]:
     return frozenset(str(literal).removeprefix("lemma!") for literal in solver.unsat_core())
 
 
-def _is_initial(initial: int, scalar: Any) -> Any:
+def _has_value(value: int, scalar: Any) -> Any:
     if isinstance(scalar, list):
-        return z3.And(*(flag == bool(initial >> i & 1) for i, flag in enumerate(scalar)))
-    return scalar == bool(initial) if z3.is_bool(scalar) else scalar == initial
+        return z3.And(*(flag == bool(value >> i & 1) for i, flag in enumerate(scalar)))
+    return scalar == bool(value) if z3.is_bool(scalar) else scalar == value
 
 
 def _is_variable(scalar: Any) -> bool:

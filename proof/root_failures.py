@@ -1,4 +1,4 @@
-"""Which of the goals that a step breaks are broken only together with others.
+"""Which of the goals that a step breaks are broken only together with others, and what of a state is enough for it.
 
 A rule that is edited wrongly breaks many lemmas in one step, and most of them because another one is false after the
 step. A goal that the others imply after the step says nothing new; the rest are root failures.
@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import z3
 
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.lowering.lowered import encoded
+from elrcheck.lang.structure import Structure
 from elrcheck.proof.obligations import Prover
-from elrcheck.proof.solver import ask
+from elrcheck.proof.solver import ask, new_solver
 from elrcheck.proof.transition import SymbolicStep
 
 QUESTION_SECONDS = 2.0
@@ -49,6 +53,26 @@ def implied_failures(
             roots.remove(name)
         solver.pop()
     return {name: tuple(root for root in roots if root in _roots_of(name, because)) for name in because}
+
+
+def enough_to_break(prover: Prover, instance: SymbolicStep, goal: str, before: Any) -> tuple[str, ...]:
+    """Return the paths of few scalars whose values in `before` suffice for the step to break the goal wherever it is
+    possible; empty if the history matters, or the solver does not decide. A lemma that excludes the state may exclude
+    these values together.
+    """
+    ty, structure = prover.ts.model.state_ty, Structure(prover.ts.config, ConcreteAlgebra())
+    values = [encoded(scalar) for _, _, scalar in structure.leaves(structure.lift(before, ty), ty)]
+    solver = new_solver(int(1000 * QUESTION_SECONDS))
+    solver.set("core.minimize", True)
+    solver.add(prover.ts.type_invariant, instance.guard, prover.formula(instance, goal))
+    literals = {}
+    for number, (path, equal) in enumerate(prover.equal_to(values)):
+        literals[f"equal!{number}"] = path
+        solver.add(z3.Implies(z3.Bool(f"equal!{number}"), equal))
+    if ask(solver, prover.timeout, *map(z3.Bool, literals)) != z3.unsat:
+        return ()
+    core = {str(literal) for literal in solver.unsat_core()}
+    return tuple(path for name, path in literals.items() if name in core)
 
 
 def _roots_of(name: str, because: dict[str, set[str]]) -> set[str]:

@@ -29,7 +29,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.obligations import ALWAYS_ASKED, Prover
-from elrcheck.proof.root_failures import implied_failures
+from elrcheck.proof.root_failures import enough_to_break, implied_failures
 from elrcheck.proving.consecution_phase import ConsecutionPhase
 from elrcheck.proving.verdicts import RANK
 from elrcheck.results.prove_report import CellReport, ProveReport, ReachedFailure, RootFailure
@@ -85,9 +85,27 @@ def root_failures(steps: ConsecutionPhase, cells: Iterable[CellReport], deadline
         name = name_of(prover, goal)
         actions = sorted((one for one, other in alone if other == goal), key=lambda one: size[one, name])
         implied_cells = [cell for cell, root in by_root.items() if root == goal and cell not in alone]
+        enough = _enough(steps, actions[0], goal, cells)
         texts = [f"{action} x {name_of(prover, other)}" for action, other in implied_cells]
-        roots.append(RootFailure(name, tuple(actions), tuple(texts)))
+        roots.append(RootFailure(name, tuple(actions), tuple(texts), enough))
     return tuple(sorted(roots, key=lambda root: -len(root.actions) - len(root.implied)))
+
+
+def _enough(steps: ConsecutionPhase, action: str, goal: str, cells: Iterable[CellReport]) -> tuple[str, ...]:
+    """Return the displayed paths of the values before a counterexample that suffice for it (`enough_to_break`)."""
+    name = name_of(steps.prover, goal)
+    failure = next(cell.failure for cell in cells if (cell.action, cell.lemma) == (action, name))
+    if failure is None or goal in ALWAYS_ASKED:
+        return ()
+    instances = steps.prover.ts.instances
+    number = next(n for n, one in enumerate(instances) if one.action == action and _refuted(steps, n, goal))
+    scalars = enough_to_break(steps.prover, instances[number], goal, steps.answers[number][goal].before)
+    return tuple(path for path in failure.before if any(_is_in(scalar, path) for scalar in scalars))
+
+
+def _is_in(scalar: str, path: str) -> bool:
+    """Return whether a scalar is the displayed value at a path, or a part of it."""
+    return scalar == path or scalar.startswith((f"{path}.", f"{path}["))
 
 
 def name_of(prover: Prover, goal: str) -> str:
@@ -149,6 +167,7 @@ class FailureSearch:
         return sized
 
     def _search(self, scope: str, config: ModelConfig, goals: Sequence[Fn]) -> dict[str, ReachedFailure]:
+        """Search a scope for each goal; leave out those that only a run outside the proof's assumptions breaks."""
         model, cache = self.prover.ts.model, KernelCache()
         properties = [fn for fn in model.always if fn not in goals]
         checks = [*(replace(fn, kind="always", ident=fn.ident or fn.name) for fn in goals), *properties]
@@ -163,6 +182,8 @@ class FailureSearch:
         reached = {}
         for number, fn in enumerate(goals):
             run = self._run(config, [lowered.decode(row) for row in traces[number]]) if number in hit else ()
+            if number in hit and not run:
+                continue
             name = fn.ident or fn.name
             reached[name] = ReachedFailure(scope, result.distinct, result.complete, run, broken if run else ())
         return reached

@@ -104,6 +104,8 @@ class RootFailure(Record, frozen=True):
     """Actions that do not preserve it; the first has the smallest counterexample."""
     implied: tuple[str, ...]
     """Other failures, `Action x Lemma`, of steps that break this lemma as well."""
+    enough: tuple[str, ...] = ()
+    """Paths of values before the counterexample of the first action that suffice for it where the step is possible."""
     reached: ReachedFailure | None = None
 
 

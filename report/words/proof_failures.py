@@ -6,11 +6,20 @@ from collections.abc import Collection, Iterator, Mapping
 
 from elrcheck.report.document import Block, Headline, Labelled, Line, grouped
 from elrcheck.report.plain_words import several, some_of
-from elrcheck.results.prove_report import BrokenConjunct, CellReport, ObligationReport, ProveReport, RootFailure
+from elrcheck.results.prove_report import (
+    BrokenConjunct,
+    CellReport,
+    ObligationReport,
+    ProveReport,
+    ReachedFailure,
+    RootFailure,
+)
 from elrcheck.results.trace_view import as_call
 
 MOST = 8
 """Failures that are named with their root."""
+FEW = 6
+"""Values of a state that a lemma may exclude together; of more, a person cannot see what is impossible."""
 
 
 def failed_cells(report: ProveReport, detail: int) -> Iterator[Block]:
@@ -19,7 +28,7 @@ def failed_cells(report: ProveReport, detail: int) -> Iterator[Block]:
     for cell in report.cells:
         root = first.get((cell.action, cell.lemma))
         if cell.verdict == "refuted" and root is not None and root is not report.roots[0] and detail <= 0:
-            yield from short_blocks(root, cell)
+            yield from short_blocks(root, cell, report.roots[0])
         elif (cell.verdict == "refuted" and (root is not None or not first or detail > 0)) or (
             cell.verdict == "unknown" and report.sizes == "given"
         ):
@@ -80,20 +89,15 @@ def root_blocks(root: RootFailure, cell: CellReport) -> Iterator[Block]:
     if root.implied:
         number = several(len(root.implied), "more failure")
         yield Labelled("with it", f"{number}, of steps that break this too: {some_of(root.implied, MOST)}")
-    yield Labelled("in runs", _in_runs(root))
-    if root.reached is not None and root.reached.run:
-        for place, step in enumerate(root.reached.run, start=1):
-            yield Labelled("", f"{place}  {step}")
+    yield from _in_runs(root)
+    if root.reached is None or not root.reached.run:
+        yield from _to_try(root, cell)
         return
-    failure = cell.failure
-    if failure is not None and failure.broken is not None:
-        call = as_call(cell.action, failure.arguments)
-        members = ", ".join(f"{one.name}={one.value}" for one in failure.broken.members)
-        here = f", for {members}" if members else ""
-        yield Labelled("try lemma", f"where {call} is possible, this is true after it: {failure.broken.text}{here}")
+    for place, step in enumerate(root.reached.run, start=1):
+        yield Labelled("", f"{place}  {step}")
 
 
-def short_blocks(root: RootFailure, cell: CellReport) -> Iterator[Block]:
+def short_blocks(root: RootFailure, cell: CellReport, first: RootFailure) -> Iterator[Block]:
     """Yield a root failure after the first, with its counterexample in a few lines."""
     yield Headline(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
     failure = cell.failure
@@ -103,19 +107,45 @@ def short_blocks(root: RootFailure, cell: CellReport) -> Iterator[Block]:
         yield Labelled("step", f"{as_call(cell.action, failure.arguments)}  {changes}")
         yield Labelled("false", None if failure.broken is None else broken_text(failure.broken))
     yield Labelled("also by", ", ".join(root.actions[1:]))
-    yield Labelled("in runs", _in_runs(root))
+    if first.reached is not None and first.reached.run:
+        yield Labelled("in runs", None if root.reached is None else _searched(root.lemma, root.reached))
+    else:
+        yield from _in_runs(root)
+        yield from _to_try(root, cell)
     yield Line()
 
 
-def _in_runs(root: RootFailure) -> str | None:
-    """Return what the search of a scope says about a lemma."""
+def _searched(lemma: str, reached: ReachedFailure) -> str:
+    """Return what the search of a scope shows about a lemma."""
+    if reached.run:
+        return f"{lemma} is false after {several(len(reached.run), 'step')} of {reached.scope}"
+    extent = "all" if reached.complete else "the first"
+    return f"{lemma} holds in {extent} {grouped(reached.states)} states of {reached.scope}"
+
+
+def _in_runs(root: RootFailure) -> Iterator[Block]:
+    """Yield whether the edit is at fault or a lemma may be missing."""
     reached = root.reached
     if reached is None:
-        return None
-    if reached.run:
-        also = f"; {', '.join(reached.properties)} fail in that scope, too" if reached.properties else ""
-        where = f"{root.lemma} is false after {several(len(reached.run), 'step')} of {reached.scope}{also}"
-        return f"the rule is wrong, no lemma is missing: {where}"
-    extent = "all" if reached.complete else "the first"
-    states = f"{extent} {grouped(reached.states)} states of {reached.scope}"
-    return f"it holds in {states}: a lemma may be missing that excludes the state before"
+        return
+    shows = _searched(root.lemma, reached)
+    if not reached.run:
+        text = f"{shows}: a lemma may be missing that excludes the state before"
+    elif reached.properties:
+        text = f"the edit is at fault, no lemma is missing: {shows}; {', '.join(reached.properties)} fail there, too"
+    else:
+        text = f"no lemma is missing: {shows}, no property is; the edit is at fault, or the lemma too strong for it"
+    yield Labelled("in runs", text)
+
+
+def _to_try(root: RootFailure, cell: CellReport) -> Iterator[Block]:
+    """Yield the likely next lemma: it excludes few values together, or says what the step needs for the conjunct."""
+    failure = cell.failure
+    if failure is None or failure.broken is None:
+        return
+    call = as_call(cell.action, failure.arguments)
+    if 0 < len(root.enough) <= FEW:
+        values = ", ".join(f"{path} = {failure.before[path]}" for path in root.enough)
+        yield Labelled("try lemma", f"where {call} is possible, never all of: {values}")
+    else:
+        yield Labelled("try lemma", f"where {call} is possible, this is true after it: {failure.broken.text}")

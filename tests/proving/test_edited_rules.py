@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Event, ObligationDone, Silent
@@ -22,13 +23,22 @@ from elrcheck.proof.consecution import ProofTask, Work, discharge
 from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge, Prover
-from elrcheck.proof.root_failures import implied_failures
+from elrcheck.proof.root_failures import enough_to_break, implied_failures
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.consecution_phase import ConsecutionPhase
 from elrcheck.proving.failures_by_root import with_roots
 from elrcheck.proving.prove import InductionProof, run_prove
 from elrcheck.report.formats import render
-from elrcheck.results.prove_report import ProveReport
+from elrcheck.report.words.proof_failures import cell_blocks
+from elrcheck.results.prove_report import (
+    BrokenConjunct,
+    CellReport,
+    InductionFailure,
+    ProveReport,
+    ReachedFailure,
+    RootFailure,
+)
+from elrcheck.results.trace_view import Argument
 from elrcheck.traces.describe import spelled
 
 WRONG = Selection("kip_full", "two-brokers", ("log_slots=1", "join_requires_epoch_start=false"))
@@ -145,7 +155,7 @@ def test_a_refutation_is_told_at_once_with_its_counterexample(wrong: tuple[Prove
     first, second = progress.refuted
     assert (first.subject, second.subject) == ("ExpandIsr x ContendersComplete", "ExpandIsr x JoinersCaughtUp")
     before, step, broken = first.counterexample
-    assert "broker[0].epoch_start = 1" in before and "alter.isr: {} -> {0,1}" in step and "for b=1" in broken
+    assert "broker[0].epoch_start = " in before and "alter.isr: {} -> {0,1}" in step and "for b=1" in broken
     assert second.counterexample == (), "one for an action"
 
 
@@ -192,7 +202,29 @@ def test_without_a_lemma_the_search_says_that_one_may_be_missing() -> None:
         assert root.reached is None or (root.reached.run, root.reached.complete) == ((), True)
     text = render(report, "text")
     assert "a lemma may be missing that excludes the state before" in text
-    assert "is possible, this is true after it: " in text
+    assert "try lemma" in text
+    ahead = next(root for root in report.roots if root.lemma == "OvertakenIsStale")
+    assert {"partition.partition_epoch", "broker[0].alter.partition_epoch"} <= set(ahead.enough)
+
+
+def test_the_next_lemma_excludes_few_values_or_says_what_must_hold_after_the_step() -> None:
+    broken = BrokenConjunct("x <= y", (Argument("b", "0"),), (Argument("x", "2"), Argument("y", "1")))
+    failure = InductionFailure({"x": "1", "y": "1"}, (Argument("b", "0"),), (), differs=("x",), broken=broken)
+    cell = CellReport("Step", "Below", "refuted", 0.1, failure=failure)
+    reached = ReachedFailure("two-brokers", 218, True)
+
+    def text(root: RootFailure) -> str:
+        return " ".join(str(block) for block in cell_blocks(cell, root))
+
+    few = text(RootFailure("Below", ("Step",), (), ("x", "y"), reached))
+    assert "where Step(b=0) is possible, never all of: x = 1, y = 1" in few
+    assert "Below holds in all 218 states of two-brokers: a lemma may be missing" in few
+    many = text(RootFailure("Below", ("Step",), (), ("x",) * 7, reached))
+    assert "where Step(b=0) is possible, this is true after it: x <= y" in many
+    too_strong = text(RootFailure("Below", ("Step",), (), ("x",), replaced(reached, run=("Step(b=0)",))))
+    assert "the edit is at fault, or the lemma too strong" in too_strong and "try lemma" not in too_strong
+    at_fault = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), properties=("P-1",))))
+    assert "the edit is at fault, no lemma is missing: Below is false after 1 step of two-brokers; P-1" in at_fault
 
 
 @pytest.mark.slow
@@ -216,6 +248,17 @@ def test_a_failure_that_another_implies_is_no_root(prover: Prover) -> None:
     assert implied_failures(prover, instance, goals[::-1], later) == implied
     assert implied_failures(prover, instance, goals, time.perf_counter() - 1) == {}
     assert implied_failures(prover, instance, goals[:1], later) == {}
+
+
+def test_what_of_a_state_is_enough_for_a_failure(prover: Prover) -> None:
+    """From every state with these values ExpandIsr breaks the lemma, if it is possible; from others it need not."""
+    instance = next(one for one in prover.ts.instances if one.action == "ExpandIsr")
+    failed = prover.consecution(prover.open_step(instance), instance, prover.goals["JoinersCaughtUp"])
+    assert failed is not None
+    paths = enough_to_break(prover, instance, "JoinersCaughtUp", failed.before)
+    assert {"broker[0].epoch_start", "broker[0].peers[1].log_end_offset"} <= set(paths)
+    assert len(paths) < 20 < len(prover.ts.slots)
+    assert enough_to_break(prover, instance, "Processes", failed.before) == (), "the step does not break it"
 
 
 def test_a_patched_partition_is_proved_with_the_settings_of_the_shipped_one(tmp_path: Path) -> None:
