@@ -142,17 +142,15 @@ class FailureSearch:
             fn for fn in goals if fn is not None and all(ty.cls is not record or record is None for _, ty in fn.params)
         ]
         reached: dict[str, ReachedFailure] = {}
-        for scope in dict.fromkeys((GUARD_SCOPE, self.selected.scope)):
-            config = self._config(scope)
-            if config is None or not left:
-                continue
+        small, own = self._config(GUARD_SCOPE), self._config(self.selected.scope)
+        for scope, config in dict.fromkeys(one for one in (small, own) if one is not None and left):
             reached |= self._search(scope, config, left)
             if any(search.run for search in reached.values()):
                 break  # the rule is wrong, so a larger scope would tell nothing new
         return reached
 
-    def _config(self, scope: str) -> ModelConfig | None:
-        """Return a scope with the rules of the proof; None if the model has no such scope or cannot search it."""
+    def _config(self, scope: str) -> tuple[str, ModelConfig] | None:
+        """Return a scope with the rules of the proof, and its name; None if the model cannot search it."""
         selected, proof = self.selected, self.prover.ts.config
         model = selected.declared
         try:
@@ -163,8 +161,7 @@ class FailureSearch:
             model.before_search(config)
         except UsageFault:
             return None
-        sized: ModelConfig = config
-        return sized
+        return sizes.name, config
 
     def _search(self, scope: str, config: ModelConfig, goals: Sequence[Fn]) -> dict[str, ReachedFailure]:
         """Search a scope for each goal; leave out those that only a run outside the proof's assumptions breaks."""
@@ -178,7 +175,8 @@ class FailureSearch:
         names = [check.name for check in lowered.program.checks]
         hit = [number for number in result.first if number < len(goals)]
         traces = Retrace(search).traces(hit)
-        broken = tuple(names[number] for number in sorted(result.first) if number >= len(goals))
+        false = {names[number] for number in result.first}
+        broken = tuple(fn.ident for fn in model.always if fn.ident in false)
         reached = {}
         for number, fn in enumerate(goals):
             run = self._run(config, [lowered.decode(row) for row in traces[number]]) if number in hit else ()

@@ -132,7 +132,8 @@ def _in_runs(root: RootFailure) -> Iterator[Block]:
     if not reached.run:
         text = f"{shows}: a lemma may be missing that excludes the state before"
     elif reached.properties:
-        text = f"the edit is at fault, no lemma is missing: {shows}; {', '.join(reached.properties)} fail there, too"
+        others = ", ".join(one for one in reached.properties if one != root.lemma)
+        text = f"the edit is at fault, no lemma is missing: {shows}{f'; also false there: {others}' if others else ''}"
     else:
         text = f"no lemma is missing: {shows}, no property is; the edit is at fault, or the lemma too strong for it"
     yield Labelled("in runs", text)

@@ -40,6 +40,7 @@ from elrcheck.results.prove_report import (
 )
 from elrcheck.results.trace_view import Argument
 from elrcheck.traces.describe import spelled
+from support.places import ROOT
 
 WRONG = Selection("kip_full", "two-brokers", ("log_slots=1", "join_requires_epoch_start=false"))
 """F-11: a follower joins by the high watermark alone."""
@@ -224,7 +225,12 @@ def test_the_next_lemma_excludes_few_values_or_says_what_must_hold_after_the_ste
     too_strong = text(RootFailure("Below", ("Step",), (), ("x",), replaced(reached, run=("Step(b=0)",))))
     assert "the edit is at fault, or the lemma too strong" in too_strong and "try lemma" not in too_strong
     at_fault = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), properties=("P-1",))))
-    assert "the edit is at fault, no lemma is missing: Below is false after 1 step of two-brokers; P-1" in at_fault
+    assert (
+        "the edit is at fault, no lemma is missing: Below is false after 1 step of two-brokers; also false there: P-1"
+        in at_fault
+    )
+    own = replaced(reached, run=("Step(b=0)",), properties=("Below",))
+    assert "Below is false after 1 step of two-brokers'" in text(RootFailure("Below", ("Step",), (), (), own))
 
 
 @pytest.mark.slow
@@ -268,3 +274,16 @@ def test_a_patched_partition_is_proved_with_the_settings_of_the_shipped_one(tmp_
         shipped, patched = (resolve(Selection(overrides=overrides, patch=patch)) for patch in (None, tmp_path / "diff"))
         one, other = (each.declared.widened(each.config, each.overrides, ()) for each in (shipped, patched))
         assert config_values(one) == config_values(other) != config_values(shipped.config)
+
+
+def test_a_model_of_a_user_is_searched_in_its_own_scope(tmp_path: Path) -> None:
+    """The coordinator of two-phase commit no longer waits for all."""
+    guard = '    require(s.prepared == frozenset(range(c.rms)), "all resource managers are prepared")\n'
+    text = (ROOT / "protocols" / "agreement" / "two_phase.py").read_text(encoding="utf-8")
+    assert text.count(guard) == 1
+    (tmp_path / "edited.py").write_text(text.replace(guard, ""), encoding="utf-8")
+    report = run_prove(ProveRequest(Selection(model=tmp_path / "edited.py")), Silent())
+    (root,) = report.roots
+    reached = root.reached
+    assert (root.lemma, root.actions) == ("CommitNeedsAll", ("Commit",)) and reached is not None
+    assert (reached.scope, reached.run, reached.properties) == ("default", ("Commit()",), ("P-1",))
