@@ -130,7 +130,7 @@ def _in_runs(root: RootFailure) -> Iterator[Block]:
         return
     shows = _searched(root.lemma, reached)
     if not reached.run:
-        text = f"{shows}: a lemma may be missing that excludes the state before"
+        text = f"{shows}: a lemma may be missing that excludes the state before, or a run needs a larger --scope"
     elif reached.properties:
         others = ", ".join(one for one in reached.properties if one != root.lemma)
         text = f"the edit is at fault, no lemma is missing: {shows}{f'; also false there: {others}' if others else ''}"
