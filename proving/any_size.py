@@ -66,6 +66,11 @@ def any_size(
         raise UsageFault("usage-option", message, help=fault.help or "leave out --any-size") from None
 
 
+def _questions_before(task: StepTask) -> int:
+    """Return how many questions the routes of a step have: the longest steps come first, so that none is left last."""
+    return sum(len(part.questions) for route in task.routes.values() for part in route.parts)
+
+
 class AnySizeProof:
     """The proof of one configuration with arbitrary sizes."""
 
@@ -146,7 +151,7 @@ class AnySizeProof:
 
     def _consecution(self, workers: int) -> dict[int, Mapping[str, GoalAnswer] | None]:
         """Return number of a choice -> its answers by goal; None for one that is never enabled."""
-        tasks = [self.task(number) for number in range(len(self.choices))]
+        tasks = sorted(map(self.task, range(len(self.choices))), key=_questions_before, reverse=True)
         answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         total, decided = len(tasks) * len(self.proof.goals), 0
         for one in solved(self.system, tasks, workers):

@@ -85,8 +85,11 @@ class Domain:
     def _typed(self, value: Any) -> Any:
         return self.structure.within(value, self.ty) if self.of_members else True
 
-    def chosen(self) -> tuple[Any, Callable[[Any], Any]]:
-        """Return the count of numbers that satisfy the condition, and the function that lists them, ascending."""
+    def chosen(self, *, of_set: bool = False) -> tuple[Any, Callable[[Any], Any]]:
+        """Return the count of numbers that satisfy the condition, and the function that lists them, ascending.
+
+        of_set: name the last of those that leave no number out, too; a list, whose length follows, needs no such name.
+        """
         own, condition = self._condition()
         (x,) = own
         y = z3.Int("y!chosen")
@@ -99,6 +102,7 @@ class Domain:
             closed = z3.ForAll([x, y], z3.Implies(z3.And(begin <= x, x < y, y < length, at_y), condition))
             upto = z3.ForAll([x], z3.Implies(z3.And(begin <= x, x < begin + count), condition))
             behind = z3.Implies(begin + count < length, z3.Not(z3.substitute(condition, (x, begin + count))))
+            last = z3.Implies(count >= 1, z3.substitute(condition, (x, begin + count - 1)))
             straight = z3.ForAll([i], z3.Implies(inside, listed(i) == begin + i), patterns=[listed(i)])
             return [
                 z3.And(count >= 0, z3.Or(count <= length - begin, count == 0)),
@@ -117,13 +121,15 @@ class Domain:
                     z3.Implies(condition, z3.And(place(x) >= 0, place(x) < count, listed(place(x)) == x)),
                     patterns=[place(x)],
                 ),
-                z3.Implies(closed, z3.And(upto, behind, straight)),
+                z3.Implies(closed, z3.And(upto, behind, straight, *([last] if of_set else []))),
                 (count >= 1) == z3.Exists([x], condition),
             ]
 
         whole = z3.IntSort()
         about = [condition, length, begin]
-        count, listed, _ = self._define("chosen", [whole, (whole, whole), (whole, whole)], about, own, axioms)
+        count, listed, _ = self._define(
+            "counted" if of_set else "chosen", [whole, (whole, whole), (whole, whole)], about, own, axioms
+        )
         return count, listed
 
     def _define(

@@ -156,6 +156,8 @@ class AnySizeEvaluator(Evaluator):
         structure = self.structure
         if members.extent == "none":
             return 0
+        if members.count is not None:
+            return members.count()
         if members.choice is not None:
             condition, *either = members.choice
             return self.alg.ite(condition, *(self.size(one, elem) for one in either))
@@ -214,6 +216,8 @@ class AnySizeEvaluator(Evaluator):
                 if domain.members.extent == "none":
                     return no_members()
                 return Members(lambda x: domain.holds(x)[0])
+            case expr.Image(over="range", body=expr.Variable(name=body)) if body == e.variable.name:
+                return Members(lambda x: domain.holds(x)[0], count=lambda: domain.chosen(of_set=True)[0])
             case expr.Image():
                 return Members(
                     lambda x: domain.all(lambda inner: structure.eq(self.ev(e.body, inner), x, e.ty.elem), some=True)

@@ -50,13 +50,20 @@ def put_outside(entries: ComputedOnce) -> Any:
 
 
 class Members(ComputedOnce):
-    """A set, as the predicate of its members. choice: (condition, a, b) for the set that is a if it holds, else b."""
+    """A set, as the predicate of its members. choice: (condition, a, b) for the set that is a if it holds, else b.
+
+    count: returns its size, where that is not only a number of which axioms are known.
+    """
 
     def __init__(
-        self, holds: Callable[[Any], Any], extent: Extent = "some", choice: tuple[Any, Members, Members] | None = None
+        self,
+        holds: Callable[[Any], Any],
+        extent: Extent = "some",
+        choice: tuple[Any, Members, Members] | None = None,
+        count: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(holds)
-        self.extent, self.choice = extent, choice
+        self.extent, self.choice, self.count = extent, choice, count
 
 
 class Sequence(NamedTuple):

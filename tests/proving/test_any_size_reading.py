@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -172,3 +173,73 @@ def test_the_reading_agrees_with_plain_python(name: str, named: Named) -> None:
                 assert answer != (z3.unsat if other else z3.sat), (fn.name, state)
                 decided += answer == z3.unsat
     assert decided >= len(states) > 3
+
+
+# ------------------------------------------------------------------------- sets of numbers
+
+MARKS = '''
+from typing import Annotated
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, config, init, lemma, require, state
+from elrcheck.lang.types import SeqMark
+
+Marks = Annotated[tuple[bool, ...], SeqMark("slots")]
+
+
+@config
+class Config:
+    slots: int = 4
+
+
+@state
+class State:
+    marks: Marks
+
+
+@init
+def Init(c: Config) -> State:
+    return State(marks=())
+
+
+@action
+def Append(c: Config, s: State, marked: bool) -> State:
+    """One more place."""
+    require(len(s.marks) < c.slots, "there is room")
+    return State(marks=s.marks + (marked,))
+
+
+@lemma
+def Three(c: Config, s: State) -> bool:
+    """Three places are marked."""
+    return len(frozenset(k for k in range(len(s.marks)) if s.marks[k])) == 3
+
+
+MODEL = ProtocolModel(State, Config)
+'''
+
+
+def test_a_set_of_numbers_has_its_size_and_that_of_the_first_ones_is_decided(tmp_path: Path) -> None:
+    """All sets of up to four numbers: none contradicts the axioms, and these count those that leave no number out."""
+    file = tmp_path / "marks.py"
+    file.write_text(MARKS)
+    selected = resolve(Selection(model=file))
+    model, config = selected.declared.with_lemmas(), selected.config
+    (three,) = lemmas_of(model)
+    for length in range(config.slots + 1):
+        for marks in itertools.product((False, True), repeat=length):
+            evaluator = AnySizeEvaluator(model, config)
+            reading = PlainValues(evaluator, config)
+            fields = reading.value(model.state_ty.cls(marks), model.state_ty)
+            read = formula(evaluator.call(three, (fields,), {}))
+            answers = []
+            for claimed in (read, z3.Not(read)):
+                formulas = [*evaluator.sizes.axioms, *reading.axioms, claimed]
+                solver = z3.Solver()
+                solver.set("timeout", 10_000)
+                solver.add(*formulas, *evaluator.scope.needed(formulas, OF_TWO))
+                answers.append(solver.check())
+            size = sum(marks)
+            assert answers[size != 3] != z3.unsat, marks
+            if all(marks[:size]):
+                assert answers[size == 3] == z3.unsat, marks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate
+from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, Truncation
 
 PLANTED = (
     "clean_check=ALWAYS_UNCLEAN",
@@ -35,6 +35,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "strict gate off": ({"strict_hwm": False}, "Produce", "WatermarkCommitted"),
     "gate on the maximal ISR": ({"hwm_gate": HwmGate.MAXIMAL}, "Fetch", "ContendersComplete"),
     "no maximal ISR": ({"maximal_isr": False}, "Fetch", "ContendersComplete"),
+    "cut to the watermark": ({"truncation": Truncation.HIGH_WATERMARK}, "Fetch", "WatermarkCommitted"),
     "unclean broker kept": ({"clean_check": CleanCheck.ALWAYS_CLEAN}, "Register", "ContendersComplete"),
     "broker epochs unchecked": ({"alter_checks_epochs": False}, "ControllerAlters", "ContendersComplete"),
     "join by watermark only": ({"join_requires_epoch_start": False}, "ExpandIsr", "ContendersComplete"),
