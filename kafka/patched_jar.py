@@ -27,6 +27,7 @@ SOURCES = (
     ("unit/kafka/", "kafka_2.13", "core/src/test/scala/"),
     ("kafka/", "kafka_2.13", "core/src/main/scala/"),
     ("org/apache/kafka/storage/", "kafka-storage", "storage/src/{set}/java/"),
+    ("org/apache/kafka/common/", "kafka-clients", "clients/src/{set}/java/"),
     ("org/apache/kafka/raft/", "kafka-raft", "raft/src/{set}/java/"),
     ("org/apache/kafka/", "kafka-metadata", "metadata/src/{set}/java/"),
 )

@@ -121,12 +121,14 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
 
 def _scripted(ident: str, property: str | None, name: str | None) -> JunitTest:
     """Return the test of a finding whose steps are written in Java."""
-    script = SCRIPTED[ident]
-    if property not in (None, script.property):
-        message, help = f"{ident} does not break {property}", f"its test is of {script.property}"
-        raise UsageFault("junit-property", message, help=help)
+    scripts = SCRIPTED[ident]
+    script = next((each for each in scripts if property in (None, each.property)), None)
+    if script is None:
+        help = f"it has a test of {', '.join(each.property for each in scripts)}"
+        raise UsageFault("junit-property", f"{ident} does not break {property}", help=help)
     fn = load_checked_model().properties_by_id[script.property]
-    test = _about(find_finding(ident), fn, (script.how,), name, f"elrcheck export junit {ident}")
+    command = f"elrcheck export junit {ident}" + (f" --property {property}" if property else "")
+    test = _about(find_finding(ident), fn, (script.how,), name, command)
     return JunitTest(test.name, scripted_source(script, test), script.property, ident)
 
 

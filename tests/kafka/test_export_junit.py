@@ -179,7 +179,7 @@ def test_a_test_whose_steps_are_told() -> None:
     assert (test.name, test.property, test.finding) == ("F63CandidateCompletenessTest", "P-2", "F-63")
     for line in (
         LEADERS,
-        " * Made by elrcheck 0.1.0: elrcheck export junit F-63",
+        " * Made by elrcheck 0.1.0: elrcheck export junit F-63 --property P-2",
         "Object answer = two.ask(zero);",
         "zero.follow(one);",
         "private static final class Follower {",
@@ -190,7 +190,8 @@ def test_a_test_whose_steps_are_told() -> None:
     assert "Mockito" not in test.text and "BrokerMain" not in test.text
     with pytest.raises(UsageFault, match="F-63 does not break P-4") as fault:
         junit_test("F-63", "P-4", None, Silent())
-    assert "P-2" in str(fault.value.help)
+    assert "P-2, P-1" in str(fault.value.help)
+    assert "three.follow(one);\n" in junit_test_of("F-63 P-1").text
     assert junit_test("f-63", None, "MineTest", Silent()).name == "MineTest"
 
 
@@ -281,6 +282,9 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     # The answer is read before the leader truncates.
     "F-63 P-2": lambda text: changed("= two.ask(zero);", "= two.ask(zero); two.takes(answer);")(
         changed("\n        two.takes(answer);", "")(text)
+    ),
+    "F-63 P-1": lambda text: changed("= zero.ask(two);", "= zero.ask(two); zero.takes(answer);")(
+        changed("\n        zero.takes(answer);", "")(text)
     ),
 }
 

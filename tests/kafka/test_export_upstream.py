@@ -46,6 +46,7 @@ def test_issues_belong_to_findings_with_a_patch() -> None:
         "F-52",
         "F-58",
         "F-62",
+        "F-63",
         "F-64",
         "F-65",
         "F-66",
@@ -71,6 +72,7 @@ def test_where_sources_stand_in_the_repository() -> None:
         ("org/apache/kafka/controller/A.java", "metadata/src/main/java/org/apache/kafka/controller/A.java"),
         ("org/apache/kafka/controller/ATest.java", "metadata/src/test/java/org/apache/kafka/controller/ATest.java"),
         ("org/apache/kafka/raft/CTest.java", "raft/src/test/java/org/apache/kafka/raft/CTest.java"),
+        ("org/apache/kafka/common/D.java", "clients/src/main/java/org/apache/kafka/common/D.java"),
         ("org/apache/kafka/storage/B.java", "storage/src/main/java/org/apache/kafka/storage/B.java"),
     ):
         assert repository_path(path) == place

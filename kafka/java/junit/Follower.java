@@ -2,11 +2,15 @@ package org.elrcheck.broker;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.network.TransferableChannel;
 
 /** A replica that also follows: what ReplicaFetcherThread does with an answer, without a network between. */
@@ -41,19 +45,48 @@ final class Follower {
             truncate((Integer) Reflected.call(diverging, "epoch"), (Long) Reflected.call(diverging, "endOffset"));
             return true;
         }
-        Object records = Reflected.get(Reflected.get(answer, "fetchedData"), "records");
-        ByteBuffer sent = sent(records);
-        if (sent.hasRemaining()) append(Reflected.callStatic(Replica.RECORDS, "readableRecords", sent));
+        received(sent(records(answer)));
         return false;
     }
 
-    /** The answer comes in. ReplicaFetcherThread fetches again after records that are refused so. */
+    /** The answer comes in, or ReplicaFetcherThread has to fetch again. */
     void takes(Object answer) {
         try {
             take(answer);
-        } catch (InvalidRecordException refused) {
-            // what a repaired append says
+        } catch (KafkaException refused) {
+            // FileRecords.writeTo ends the connection, or UnifiedLog refuses what it reads
         }
+    }
+
+    /** Sends the answer at once, as PlaintextTransportLayer does, into a socket that is read later. */
+    static SocketChannel send(Object answer) throws IOException {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            SocketChannel reading = SocketChannel.open(server.getLocalAddress());
+            try (SocketChannel writing = server.accept()) {
+                write(records(answer), (file, position, count) -> file.transferTo(position, count, writing));
+            }
+            return reading;
+        }
+    }
+
+    /** What is in the socket comes in, as an answer does. */
+    void takes(SocketChannel socket) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(MOST);
+        while (socket.read(bytes) >= 0) continue;
+        try {
+            received(bytes.flip());
+        } catch (KafkaException refused) {
+            // UnifiedLog refuses what it reads
+        }
+    }
+
+    private void received(ByteBuffer bytes) {
+        if (bytes.hasRemaining()) append(Reflected.callStatic(Replica.RECORDS, "readableRecords", bytes));
+    }
+
+    private static Object records(Object answer) {
+        return Reflected.get(Reflected.get(answer, "fetchedData"), "records");
     }
 
     void follow(Follower leader) {
@@ -90,38 +123,38 @@ final class Follower {
     /** Each batch as offset@epoch. */
     List<String> batches() {
         Object isolation = Reflected.callStatic(Replica.ISOLATION, "valueOf", "LOG_END");
-        Object read = Reflected.call(replica.log(), "read", 0L, MOST, isolation, true);
         List<String> batches = new ArrayList<>();
-        for (Object batch : (Iterable<?>) Reflected.call(Reflected.get(read, "records"), "batches"))
-            batches.add(Reflected.call(batch, "baseOffset") + "@" + Reflected.call(batch, "partitionLeaderEpoch"));
+        for (long next = 0; next < end();) { // a read ends with its segment
+            Object read = Reflected.call(replica.log(), "read", next, MOST, isolation, true);
+            for (Object batch : (Iterable<?>) Reflected.call(Reflected.get(read, "records"), "batches")) {
+                batches.add(Reflected.call(batch, "baseOffset") + "@" + Reflected.call(batch, "partitionLeaderEpoch"));
+                next = (Long) Reflected.call(batch, "nextOffset");
+            }
+        }
         return batches;
     }
 
     /** What the network thread reads from the file. */
     private static ByteBuffer sent(Object records) {
         ByteBuffer bytes = ByteBuffer.allocate(MOST);
-        TransferableChannel channel = (TransferableChannel) Reflected.proxy(
-            TransferableChannel.class, (self, method, arguments) -> switch (method.getName()) {
-                case "transferFrom" ->
-                    copied((FileChannel) arguments[0], (Long) arguments[1], (Long) arguments[2], bytes);
-                case "write" -> put((ByteBuffer) arguments[0], bytes);
-                default -> null;
-            });
-        int size = (Integer) Reflected.call(records, "sizeInBytes");
-        while (bytes.position() < size)
-            Reflected.call(records, "writeTo", channel, bytes.position(), size - bytes.position());
+        write(records, (file, position, count) -> {
+            int read = file.read(bytes.slice(bytes.position(), (int) count), position);
+            bytes.position(bytes.position() + read);
+            return read;
+        });
         return bytes.flip();
     }
 
-    private static long copied(FileChannel from, long position, long count, ByteBuffer to) throws IOException {
-        int read = from.read(to.slice(to.position(), (int) count), position);
-        to.position(to.position() + read);
-        return read;
+    private interface Transfer {
+        long from(FileChannel file, long position, long count) throws IOException;
     }
 
-    private static int put(ByteBuffer from, ByteBuffer to) {
-        int count = from.remaining();
-        to.put(from);
-        return count;
+    private static void write(Object records, Transfer transfer) {
+        TransferableChannel channel = (TransferableChannel) Reflected.proxy(
+            TransferableChannel.class, (self, method, arguments) -> method.getName().equals("transferFrom")
+                ? transfer.from((FileChannel) arguments[0], (Long) arguments[1], (Long) arguments[2]) : null);
+        int size = (Integer) Reflected.call(records, "sizeInBytes");
+        for (int done = 0; done < size;)
+            done += (Integer) Reflected.call(records, "writeTo", channel, done, size - done);
     }
 }
