@@ -105,8 +105,8 @@ class ScriptedTest:
 
 
 _HOW = "with logs in files, and what ReplicaFetcherThread does with an answer, without a network and threads."
-# A failed proof gave the first run of F-63 (tests/proving/test_prove.py), and a search for what its repair leaves the
-# second; but their steps are those of several brokers and a socket, which no walk of one leader has.
+# A failed proof gave the first run of F-63 (tests/proving/test_prove.py), and a repair that was tried in the model
+# the second; but their steps are those of several brokers and a socket, which no walk of one leader has.
 SCRIPTED: Mapping[str, tuple[ScriptedTest, ...]] = {
     "F-63": (
         ScriptedTest("P-2", "LateAnswer.java.jinja", ("Follower",), f"Three kafka.cluster.Partition {_HOW}"),
