@@ -18,6 +18,7 @@ from elrcheck.model.broker.acknowledgement import waits
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.min_isr import broker_min_isr
 from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Stage, State, Status, hosts, leads
 
@@ -86,13 +87,15 @@ def owes_answers(s: State, b: Replica) -> bool:
 def advances(s: State, b: Replica) -> bool:
     """b leads, also in its own view, and the ISR has min ISR members.
 
-    None of them is gone: a leader removes such a member after a while (maybeShrinkIsr), which is budgeted here.
+    None of them is gone: a leader removes such a member after a while (maybeShrinkIsr), which is budgeted here. If the
+    leader has followers, not all are gone: once INELIGIBLE_REPLICA has ended a proposal, its watermark advances only
+    at the next fetch or append (Partition.handleAlterPartitionError).
     """
-    topic = s.settings.topic_min_isr
-    required = topic if topic is not None else s.settings.cluster_min_isr
-    enough = len(s.partition.isr) >= required or s.partition.isr == frozenset(s.partition.replicas)
+    replicas = frozenset(s.partition.replicas)
+    enough = len(s.partition.isr) >= broker_min_isr(s.settings, b) or s.partition.isr == replicas
     fetching = all(not gone(s, member) for member in s.partition.isr)
-    return s.partition.leader == b and leads(s, b) and enough and fetching
+    heard = len(replicas) == 1 or any(not gone(s, other) for other in replicas if other != b)
+    return s.partition.leader == b and leads(s, b) and enough and fetching and heard
 
 
 # ---------------------------------------------------------------------------- brokers

@@ -17,7 +17,6 @@ from elrcheck.invariants import (
     membership,
     operations,
     outcomes,
-    proof_parts,
     properties,
     witnesses,
 )
@@ -31,6 +30,7 @@ from elrcheck.invariants.lemmas import (
     lemmas_views,
 )
 from elrcheck.invariants.proof_parts import INDUCTION
+from elrcheck.invariants.stages import process_waits, replication_waits
 from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed, in_order
@@ -41,7 +41,7 @@ from elrcheck.model.protocol import load_model
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses, lemmas_responses)
-WAITS = (*LIVENESS, proof_parts)
+WAITS = (*LIVENESS, process_waits, replication_waits)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
 NONE = Induction()

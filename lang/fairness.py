@@ -3,7 +3,8 @@
 Weak fairness: a step that stays enabled for ever is eventually taken. Strong fairness: a step that is enabled again and
 again is eventually taken. Both apply to each choice of parameters separately, so a step of one member does not stand
 for another's. Steps that change nothing (stuttering) do not count. An action declares its fairness, with the reason:
-`@action(fairness=Fair(..))` or `Unfair(..)`; a step without fairness may never happen.
+`@action(fairness=Fair(..))` or `Unfair(..)`; a step without fairness may never happen. `Fair(.., when=.., stops=True)`
+also says that the step is taken finitely often outside of its condition.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ def fairness_of_step(label: Label, fns: Mapping[str, Fn], fair: Mapping[str, Fai
 def fairness_of(action: Fn) -> str:
     """Describe the fairness of an action in words."""
     match action.marks.fairness:
-        case Fair(why, strength, only, when):
+        case Fair(why, strength, only, when, stops):
             choices = "".join(f", {name}={str(value).lower()} only" for name, value in only.items())
-            condition = f", while {when.__name__}" if when is not None else ""
+            otherwise = ", and otherwise finitely often" if stops else ""
+            condition = f", while {when.__name__}{otherwise}" if when is not None else ""
             return f"{strength.name.lower()}{choices}{condition}: {why}"
         case Unfair(why):
             return f"none: {why}"

@@ -63,7 +63,9 @@ class Induction:
     each of these steps, by default all. conditions: for a configuration, the condition under which the lemmas imply a
     property, by its id. settings: for a configuration of a search, what a proof sets instead, unless the user sets it.
     arbitrary: field of the configuration -> least value, in proofs for all sizes. waits: liveness property -> the
-    stages of its wait, the last one first; wait_lemmas: predicates on states that only these need.
+    stages of its wait, the last one first; wait_measures: liveness property -> operators `(c, s, ..)` that return
+    numbers from 0 on: a step that lowers one, and none before it, may lead back into any stage, and no other step than
+    a disturbance raises one unless it lowers one before it; wait_lemmas: predicates on states that only these need.
     """
 
     history: RunHistory | None = None
@@ -76,4 +78,5 @@ class Induction:
     settings: Callable[[Any], Mapping[str, object]] = _none
     arbitrary: Mapping[str, int] = field(default_factory=dict)
     waits: Mapping[Operator, tuple[WaitStage, ...]] = field(default_factory=dict)
+    wait_measures: Mapping[Operator, tuple[Operator, ...]] = field(default_factory=dict)
     wait_lemmas: tuple[Operator, ...] = ()

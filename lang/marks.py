@@ -39,13 +39,15 @@ class Fair:
     """The action eventually happens. why: who makes it happen, and the source.
 
     only: parameter -> value; other choices of it are not fair. when: an operator `(c, s, ..) -> bool` with the
-    action's parameters; the step is fair only where it holds.
+    action's parameters; the step is fair only where it holds. stops: where it does not, the step is a disturbance that
+    stops, so that no behaviour takes it again and again.
     """
 
     why: str
     strength: Strength = Strength.WEAK
     only: Mapping[str, object] = field(default_factory=dict)
     when: Callable[..., bool] | None = None
+    stops: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,4 +88,6 @@ def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
         for name in marks.fairness.only:
             if name not in parameters:
                 return f"it is fair for some values of '{name}' only, and has no such parameter"
+        if marks.fairness.stops and marks.fairness.when is None:
+            return "its steps stop outside of a condition, and it has no `when`"
     return None

@@ -1,4 +1,4 @@
-"""Conditions under which a timeout is certain, for the fairness of the actions that it triggers.
+"""Conditions of fairness: when a timeout is certain, and which proposals a leader repeats.
 
 No rule reads them; only liveness loads them (`elrcheck.invariants.modules`).
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from elrcheck.lang.runtime import op
 from elrcheck.model.replicas import Replica
+from elrcheck.model.replication_control import is_active
 from elrcheck.model.state import State, Status, hosts
 
 
@@ -40,3 +41,13 @@ def answer_cannot_come(s: State) -> bool:
         )
         for x in s.fetching
     )
+
+
+@op
+def may_be_granted(s: State, leader: Replica, f: Replica) -> bool:
+    """f is active, in the incarnation that the leader knows (Partition.isReplicaIsrEligible).
+
+    A leader reads in the metadata who is not, and proposes such a follower only until then; the controller refuses.
+    """
+    epoch = s.broker[leader].peers[f].broker_epoch
+    return is_active(s.registration[f]) and (epoch == 0 or epoch == s.registration[f].epoch)

@@ -12,9 +12,12 @@ A stage is left at last, since its step is weakly fair: it cannot stay possible 
 finitely many stages and measures, so the wait ends. For a strongly fair step `possible` is a wait of its own, which
 ends when the step is possible: it becomes so again and again, until it is taken.
 
-A step without fairness that may lead back into a later stage is a disturbance: the claim is about behaviours in which
-such steps stop, and names them. Such a step leads to the conclusion or into some stage (`remains`), so that the wait is
-in a stage after the last of them. A fair step must not lead back.
+A wait may have measures of its own (`Induction.wait_measures`), which come before the order of the stages: a step that
+lowers one, and leaves those before it as they are, may lead into any stage, and no step raises one otherwise.
+
+A step without fairness that may lead back into a later stage, or raise a measure, is a disturbance: the claim is about
+behaviours in which such steps stop, and names them. Such a step leads to the conclusion or into some stage (`remains`),
+so that the wait is in a stage after the last of them. A fair step must not lead back.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ import z3
 
 from elrcheck.lang.domains import domain
 from elrcheck.lang.fairness import fair_actions, fairness_of_step
-from elrcheck.lang.induction import WaitStage
+from elrcheck.lang.induction import Operator, WaitStage
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.marks import Strength
@@ -98,27 +101,37 @@ def stages_of(model: Model) -> dict[str, tuple[WaitStage, ...]]:
             raise ModelError(f"`waits` has stages for {name}, which is not a @leads_to property of the model")
         for stage in declared:
             _demand_fitting(model, name, stage)
+    for fn, measures in model.induction.wait_measures.items():
+        if fn.__name__ not in stages:
+            raise ModelError(f"`wait_measures` has measures for {fn.__name__}, for which `waits` has no stages")
+        for measure in measures:
+            _demand_measure(model, fn.__name__, measure, f"a measure of {fn.__name__}")
     return stages
+
+
+def _demand_measure(model: Model, name: str, measure: Operator, where: str) -> None:
+    """Raise ModelError unless a measure is an operator of the model with parameters of the property only."""
+    if measure.__name__ not in model.fns:
+        raise ModelError(f"{where}: {measure.__name__} is not an operator of the model", help="declare it with @op")
+    own = [parameter for parameter, _ in model.fns[name].params]
+    of_measure = [parameter for parameter, _ in model.fns[measure.__name__].params]
+    if foreign := [parameter for parameter in of_measure if parameter not in own]:
+        message = f"{where}: {measure.__name__} has a parameter `{foreign[0]}` that {name} does not have"
+        raise ModelError(message, help="a measure has parameters of the property only")
 
 
 def _demand_fitting(model: Model, name: str, stage: WaitStage) -> None:
     """Raise ModelError unless a stage is one of operators of the model, and the arguments of its step are known."""
     where = f"a stage of {name}"
-    for operator in filter(None, (stage.during, stage.measure)):
-        if operator.__name__ not in model.fns:
-            raise ModelError(
-                f"{where}: {operator.__name__} is not an operator of the model", help="declare it with @op"
-            )
+    if stage.during.__name__ not in model.fns:
+        message = f"{where}: {stage.during.__name__} is not an operator of the model"
+        raise ModelError(message, help="declare it with @op")
+    if stage.measure is not None:
+        _demand_measure(model, name, stage.measure, where)
     action = model.actions_by_name.get(stage.action.__name__)
     if action is None:
         raise ModelError(f"{where}: {stage.action.__name__} is not an action of the model")
     names = [parameter for parameter, _ in model.fns[stage.during.__name__].params]
-    own = [parameter for parameter, _ in model.fns[name].params]
-    if stage.measure is not None:
-        of_measure = [parameter for parameter, _ in model.fns[stage.measure.__name__].params]
-        if foreign := [parameter for parameter in of_measure if parameter not in own]:
-            message = f"{where}: {stage.measure.__name__} has a parameter `{foreign[0]}` that {name} does not have"
-            raise ModelError(message, help="a measure has parameters of the property only")
     for parameter, _ in action.params:
         value = stage.arguments.get(parameter, parameter)
         if isinstance(value, str) and value not in names:
@@ -138,6 +151,8 @@ class Waits:
         self.model = self.ts.model
         self.fair = fair_actions(self.model.actions)
         self.stages = stages_of(self.model)
+        self._solver: tuple[Any, Any] | None = None
+        self.of_waits = {fn.__name__: measures for fn, measures in self.model.induction.wait_measures.items()}
 
     def prove(self, fn: Fn) -> WaitProof:
         """Return the obligations about a liveness property, for all choices of its parameters."""
@@ -148,7 +163,8 @@ class Waits:
             arguments = dict(zip((name for name, _ in fn.params), args, strict=True))
             over = self._both(fn, arguments, "conclusion")
             premise = self._both(fn, arguments, "premise").now
-            _Chain(self, proof, steps, stages, arguments, over).prove(premise)
+            measures = [self.measures(one, arguments) for one in self.of_waits.get(fn.name, ())]
+            _Chain(self, proof, steps, stages, arguments, _Course.of(over, measures), over).prove(premise)
         return proof
 
     def _alike(self, fn: Fn, stages: Sequence[WaitStage]) -> bool:
@@ -156,7 +172,9 @@ class Waits:
         alike = self.ts.alike
         when = (self.model.fns[fair.when.__name__] for fair in self.fair.values() if fair.when is not None)
         by_value = any(fair.only for fair in self.fair.values() if not all(map(_is_plain, fair.only.values())))
-        return alike is not None and not by_value and all(map(alike.holds, (fn, *self._functions(stages), *when)))
+        measures = (self.model.fns[one.__name__] for one in self.of_waits.get(fn.name, ()))
+        whole = (fn, *measures, *self._functions(stages), *when)
+        return alike is not None and not by_value and all(map(alike.holds, whole))
 
     def _functions(self, stages: Sequence[WaitStage]) -> Iterator[Fn]:
         for stage in stages:
@@ -175,11 +193,11 @@ class Waits:
         """Return a predicate with these arguments, or one part of the record that a property returns."""
         return Both(*(formula(value[part] if part else value) for value in self._values(fn, arguments)))
 
-    def measures(self, stage: WaitStage, arguments: Arguments) -> tuple[Any, Any]:
+    def measures(self, measure: Operator | None, arguments: Arguments) -> tuple[Any, Any]:
         """Return formulas over both states: the measure is less after a step, and not negative; it is not more."""
-        if stage.measure is None:
+        if measure is None:
             return z3.BoolVal(False), z3.BoolVal(True)
-        now, after = self._values(self.model.fns[stage.measure.__name__], arguments)
+        now, after = self._values(self.model.fns[measure.__name__], arguments)
         alg = self.ts.alg
         less = alg.and_([alg.cmp("lt", after, now), alg.not_(alg.cmp("lt", after, 0))])
         return formula(less), formula(alg.not_(alg.cmp("lt", now, after)))
@@ -220,14 +238,48 @@ class Waits:
         outcomes = (self.ts.evaluator.action(action, state, own) for state in (self.ts.now, self.ts.next))
         return Both(*(formula(self.ts.alg.and_([guard for _, guard in one.guards])) for one in outcomes))
 
-    def discharge(self, goal: Any, step: SymbolicStep | None, *more: Any) -> Discharge:
-        """Return whether the lemmas and these formulas imply the goal, with the step from a state that does not."""
+    def discharge(self, goal: Any, step: SymbolicStep | None, here: Any, *more: Any) -> Discharge:
+        """Return whether the lemmas and these formulas imply the goal, with the step from a state that does not.
+
+        here: where the step begins; the solver with it is used again for the next obligations there.
+        """
+        if self._solver is None or not self._solver[0].eq(here):
+            self._solver = here, self.prover.with_lemmas(here)
         premises = more if step is None else (*more, step.guard)
-        return self.prover.follows(goal, premises, None if step is None else step.after)
+        return self.prover.follows_in(self._solver[1], goal, premises, None if step is None else step.after)
+
+
+@dataclass
+class _Course:
+    """What the stages of one wait have in common, as formulas over both states of a step.
+
+    over: the wait is over; lower: a measure of the wait is less, and none before it more; level: none is more;
+    inside: the wait is over or in some stage.
+    """
+
+    over: Both
+    lower: Any
+    level: Any
+    inside: Both
+
+    @classmethod
+    def of(cls, over: Both, measures: Sequence[tuple[Any, Any]]) -> _Course:
+        """Return the course of a wait with these measures (`Waits.measures`), the first of which counts most."""
+        no_more = [one for _, one in measures]
+        lower = [z3.And(*no_more[:number], less) for number, (less, _) in enumerate(measures)]
+        return cls(over, z3.Or(*lower), z3.And(*no_more), over)
+
+    def goal(self, nearer: Any) -> Any:
+        """Return that a step ends the wait, lowers a measure, or leads to `nearer` and raises no measure."""
+        return z3.Or(self.over.next, z3.And(self.inside.next, self.lower), z3.And(self.level, nearer))
+
+    def is_kept(self, step: SymbolicStep) -> bool:
+        """Return whether a step cannot change any measure."""
+        return bool(z3.is_true(z3.simplify(_after(step, self.level))))
 
 
 class _Chain:
-    """Stages of a wait with given arguments, which ends where `over` holds.
+    """Stages of a wait with given arguments, which end where `over` holds.
 
     before: what holds throughout a wait inside another one, whose stages are left only as the outer ones allow.
     """
@@ -239,15 +291,18 @@ class _Chain:
         steps: Sequence[SymbolicStep],
         stages: Sequence[WaitStage],
         arguments: Arguments,
+        course: _Course,
         over: Both,
         before: Any = None,
     ) -> None:
-        self.waits, self.proof, self.steps, self.over = waits, proof, steps, over
+        self.waits, self.proof, self.steps, self.course, self.over = waits, proof, steps, course, over
         self.before = z3.BoolVal(True) if before is None else before
         self.stages = [(stage, waits.regions(stage, arguments)) for stage in stages]
         regions = (region for _, choices in self.stages for _, region in choices)
         self.inside = functools.reduce(Both.__or__, regions, over)
-        self.anywhere = self.inside if before is None else None
+        self.is_whole = before is None
+        if self.is_whole:
+            course.inside = self.inside
 
     def prove(self, premise: Any) -> None:
         """Discharge that every wait that begins in a state with this premise ends."""
@@ -271,19 +326,21 @@ class _Chain:
         allowed = z3.And(step.enabled, self.waits.is_fair(label))
         if stage.enables and self.waits.is_strong(label):
             possible = self.waits.possible(label)
-            more = _Chain(self.waits, self.proof, self.steps, stage.enables, arguments, ended | possible, here)
+            until = ended | possible
+            more = _Chain(self.waits, self.proof, self.steps, stage.enables, arguments, self.course, until, here)
             more.prove(z3.BoolVal(True))
             here_and_possible = z3.And(here, possible.now)
             self._note("possible", during, arguments, step, self.waits.discharge(allowed, None, here_and_possible))
         else:
             self._note("possible", during, arguments, step, self.waits.discharge(allowed, None, here))
-        less, no_more = self.waits.measures(stage, arguments)
+        less, no_more = self.waits.measures(stage.measure, arguments)
         nearer = z3.Or(ended.next, z3.And(whole.next, less))
-        self._note("ends", during, arguments, step, self.waits.discharge(_after(step, nearer), step, here))
-        still = z3.Or(nearer, z3.And(region.next, no_more))
+        goal = _after(step, self.course.goal(nearer))
+        self._note("ends", during, arguments, step, self.waits.discharge(goal, step, here))
+        still = self.course.goal(z3.Or(nearer, z3.And(region.next, no_more)))
         for other in self.steps:
             same = stage.measure is None and _after(other, (ended | region).next).eq((ended | region).now)
-            if not same and Label(other.action, other.args) != label:
+            if not (same and self.course.is_kept(other)) and Label(other.action, other.args) != label:
                 self._stays(stage, arguments, still, here, other)
 
     def _stays(self, stage: WaitStage, arguments: Arguments, still: Any, here: Any, step: SymbolicStep) -> None:
@@ -302,8 +359,8 @@ class _Chain:
         entry = self.waits.fair.get(step.action)
         when = None if entry is None or entry.when is None else entry.when.__name__
         self.proof.disturbances.setdefault(step.action, when)
-        if self.anywhere is not None:
-            answer = self.waits.discharge(_after(step, self.anywhere.next), step, here)
+        if self.is_whole:
+            answer = self.waits.discharge(_after(step, self.inside.next), step, here)
             self._note("remains", during, arguments, step, answer)
 
     def _note(

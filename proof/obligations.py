@@ -82,7 +82,17 @@ class Prover:
 
     def follows(self, goal: Any, premises: Sequence[Any] = (), after: Mapping[str, Any] | None = None) -> Discharge:
         """Discharge that lemmas and premises imply a goal about the current state. after: the state in a refutation."""
-        return self._discharge(self.with_lemmas(*premises, z3.Not(goal)), self.literals, after)
+        return self.follows_in(self.with_lemmas(), goal, premises, after)
+
+    def follows_in(
+        self, solver: Any, goal: Any, premises: Sequence[Any] = (), after: Mapping[str, Any] | None = None
+    ) -> Discharge:
+        """Discharge the same with what a solver of `with_lemmas` asserts."""
+        solver.push()
+        solver.add(*premises, z3.Not(goal))
+        answer = self._discharge(solver, self.literals, after)
+        solver.pop()
+        return answer
 
     # ------------------------------------------------------------------------- the three phases
 

@@ -24,11 +24,12 @@ class Claims:
     """The fairness constraints on a graph.
 
     claim: for each edge, the number of the fair step that it takes, or -1. strong: for each fair step,
-    whether it is strongly fair.
+    whether it is strongly fair. stopping: for each edge, whether its step stops, so that no cycle takes it.
     """
 
     claim: Ints
     strong: tuple[bool, ...]
+    stopping: Bools
 
 
 class FairGraph:
@@ -39,11 +40,13 @@ class FairGraph:
         self.sources, self.targets = graph.sources, graph.targets
         moves = self.sources != self.targets
         self.claim: Ints = np.where(moves, claims.claim, NONE).astype(np.int32)
+        self.lasting: Bools = moves & ~claims.stopping
+        """Which edges a cycle may take."""
         self.back = _reverse(self.targets, graph.count)
         pressed = np.bincount(self.sources[self.claim != NONE], minlength=graph.count)
         self.at_rest: Bools = pressed == 0
         """Which states enable no fair step, so that a behaviour may stop there."""
-        self.parts = self._parts(np.nonzero(moves)[0])
+        self.parts = self._parts(np.nonzero(self.lasting)[0])
         """The strongly connected part of each state, -1 for states in no part of more than one state."""
 
     def edges_of(self, states: Ints) -> Longs:
@@ -120,9 +123,9 @@ class FairGraph:
         return (sizes > 0) & ~refused & ~owed.any(axis=1), rest
 
     def _within(self, states: Bools) -> Longs:
-        """Return the edges between different states of a set."""
+        """Return the edges between different states of a set that a cycle may take."""
         edges = self.edges_of(np.nonzero(states)[0].astype(np.int32))
-        inner: Longs = edges[states[self.targets[edges]] & (self.sources[edges] != self.targets[edges])]
+        inner: Longs = edges[states[self.targets[edges]] & self.lasting[edges]]
         return inner
 
     def _parts(self, edges: Longs) -> Ints:

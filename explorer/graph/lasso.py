@@ -50,6 +50,8 @@ def _check_fair(
     cycle: the states of the cycle; the first is repeated at the end unless the behaviour stops.
     """
     claimed = [step.when is None or plain.says(step.when.fn, state, step.when.args) for state in cycle]
+    if step.stops and any(label == other and not here for other, here in zip(taken, claimed, strict=False)):
+        raise ReplayError(f"the cycle takes {label.action}{label.args}, which stops")
     if any(label == other and here for other, here in zip(taken, claimed, strict=False)):
         return
     possible = [

@@ -26,11 +26,15 @@ from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 @dataclass(frozen=True)
 class FairInstance:
-    """A fair action instance: the label of its steps, and the condition under which it is fair."""
+    """A fair action instance: the label of its steps, and the condition under which it is fair.
+
+    stops: no cycle takes a step of it where the condition does not hold.
+    """
 
     label: int
     strong: bool
     when: StateQuestion | None
+    stops: bool
 
 
 @dataclass(frozen=True)
@@ -57,22 +61,25 @@ def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) ->
         entry = fairness_of_step(label, fns, fair)
         if entry is not None:
             when = None if entry.when is None else StateQuestion(fns[entry.when.__name__], label.args)
-            steps.append(FairInstance(number, entry.strength is Strength.STRONG, when))
+            steps.append(FairInstance(number, entry.strength is Strength.STRONG, when, entry.stops))
     return tuple(steps)
 
 
 def claims_of(graph: Graph, steps: Sequence[FairInstance]) -> Claims:
     """Return the fairness constraints on the edges of a graph."""
     claim: Ints = np.full(len(graph.labels), NONE, np.int32)
+    stopping = np.zeros(len(graph.labels), np.bool_)
     conditions = [step.when for step in steps if step.when is not None]
     answers = iter(graph.ask(conditions)) if conditions else iter(())
     sources = graph.sources
     for number, step in enumerate(steps):
         mine = graph.labels == step.label
         if step.when is not None:
-            mine &= next(answers)[sources]
+            holds = next(answers)[sources]
+            stopping |= mine & ~holds & step.stops
+            mine &= holds
         claim[mine] = number
-    return Claims(claim, tuple(step.strong for step in steps))
+    return Claims(claim, tuple(step.strong for step in steps), stopping)
 
 
 def check_leads_to(arena: FairGraph, config: ModelConfig, fn: Fn) -> tuple[Waiting, ...]:
@@ -142,11 +149,12 @@ class _Walk:
         self.take(next(e for e in self.edges(self.last) if arrived(int(self.arena.targets[e]))))
 
     def search(self, inside: Bools, arrived: Callable[[int], bool]) -> None:
-        """Take a shortest path within `inside` to a state that satisfies `arrived`; one must exist."""
+        """Take a shortest path of a cycle within `inside` to a state that satisfies `arrived`; one must exist."""
         came: dict[int, int] = {}
         layer, end = [self.last], self.last if arrived(self.last) else None
+        lasting, targets = self.arena.lasting, self.arena.targets
         while end is None:
-            edges = [e for state in layer for e in self.edges(state) if inside[self.arena.targets[e]]]
+            edges = [e for state in layer for e in self.edges(state) if lasting[e] and inside[targets[e]]]
             layer = []
             for edge in edges:
                 after = int(self.arena.targets[edge])

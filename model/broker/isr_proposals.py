@@ -21,6 +21,7 @@ from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import leader_min_isr
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Broker, BrokerEpoch, Exchange, Settings, Stage, State, Status, hosts, leads
+from elrcheck.model.timeouts import may_be_granted
 
 
 @op
@@ -82,7 +83,12 @@ def proposal(c: Config, s: State, leader: Replica, isr: RSet) -> Exchange:
 
 @action(
     message=Message("leader", "Controller"),
-    fairness=Fair("the leader proposes a follower that has caught up: AlterPartition send"),
+    fairness=Fair(
+        "the leader proposes a follower that has caught up: AlterPartition send; it learns who may not join, and then"
+        " proposes others only (isReplicaIsrEligible)",
+        when=may_be_granted,
+        stops=True,
+    ),
 )
 def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """The leader proposes to add follower f (Partition.maybeExpandIsr); one follower in each proposal."""

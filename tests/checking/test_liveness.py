@@ -16,12 +16,13 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking.check import run_check
+from elrcheck.checking.engines import SearchSubject, run_search
 from elrcheck.cli import cli
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.graph.fair_cycles import FairGraph
-from elrcheck.explorer.graph.graph import Graph, graph_of_plain
+from elrcheck.explorer.graph.graph import Graph, graph_of_plain, graph_of_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
 from elrcheck.invariants.modules import load_whole_model
@@ -188,6 +189,31 @@ def without(*actions: str) -> dict[str, Fair]:
 def test_each_property_needs_its_fairness(small: tuple[Model, Any, Graph], unfair: str, ident: str) -> None:
     assert ident not in broken(small, fair_ones())
     assert ident in broken(small, without(unfair))
+
+
+@pytest.mark.slow
+def test_a_leader_proposes_a_replica_that_may_not_join_finitely_often() -> None:
+    """If it proposed a broker in controlled shutdown again and again, no other replica would join."""
+    overrides = (*QUIET, "crashes=0", "fences=1", "shutdowns=1", "records=0")
+    selected = resolve(Selection("kip_full", "three-brokers", overrides))
+    model, limits = load_whole_model(), CheckRequest(selection=Selection(), liveness=True)
+    ended = run_search(SearchSubject(model, selected.config, ()), limits, Silent())
+    graph = graph_of_search(ended.search, ended.lowered, len(ended.outcome().levels))
+    declared = fair_ones()
+    assert declared["ExpandIsr"].stops and "V-10" not in broken((model, selected.config, graph), declared)
+    for again in (replace(declared["ExpandIsr"], stops=False), replace(declared["ExpandIsr"], stops=False, when=None)):
+        lasso = broken((model, selected.config, graph), declared | {"ExpandIsr": again})["V-10"].lasso
+        assert lasso is not None
+        cycle = [label.action for label in lasso.behaviour.labels[lasso.behaviour.loop :]]
+        assert cycle == ["ExpandIsr", "ControllerAlters", "LeaderLearns"]
+
+
+@pytest.mark.slow
+def test_a_leader_whose_followers_are_all_gone_is_exempt() -> None:
+    """After INELIGIBLE_REPLICA nothing advances its watermark, unless a follower fetches or a producer writes."""
+    alone = ("min_isr=1", "crashes=0", "fences=0", "kills=1", "unregistrations=1", "shrinks=1")
+    report = check(*alone, scope="two-brokers-quiet", properties=("V-9",))
+    assert verdicts(report) == {"V-9": "holds"} and named(report, "V-9").waiting
 
 
 def test_weak_fairness_of_an_answer_that_may_be_lost_is_not_enough(small: tuple[Model, Any, Graph]) -> None:

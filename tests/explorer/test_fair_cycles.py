@@ -45,14 +45,22 @@ def graph_of(edges: Sequence[Edge], count: int) -> Graph:
 
 
 def lasso_of(
-    edges: Sequence[Edge], *, weak: str = "", strong: str = "", waits: set[int], ends: set[int], count: int
+    edges: Sequence[Edge],
+    *,
+    weak: str = "",
+    strong: str = "",
+    stopping: str = "",
+    waits: set[int],
+    ends: set[int],
+    count: int,
 ) -> Lasso | None:
-    """weak, strong: names of fair steps, one letter each. ends: states in which a wait is over."""
+    """weak, strong: names of fair steps, one letter each; stopping: of disturbances that stop. ends: a wait is over."""
     graph = graph_of(edges, count)
     fair = [*weak, *strong]
     names = [label.action for label in graph.names]
     claim = np.array([fair.index(names[k]) if names[k] in fair else -1 for k in graph.labels], np.int32)
-    arena = FairGraph(graph, Claims(claim, (*[False for _ in weak], *[True for _ in strong])))
+    stops = np.array([names[k] in stopping for k in graph.labels])
+    arena = FairGraph(graph, Claims(claim, (*[False for _ in weak], *[True for _ in strong]), stops))
     return find_lasso(arena, of(waits - ends, count), ~of(ends, count))
 
 
@@ -198,3 +206,15 @@ def check(edges: Sequence[Edge], lasso: Lasso, waits: set[int], ends: set[int], 
         possible = [any(a == s and other == name and b != s for a, other, b in edges) for s in cycle]
         owed = all(possible) if name in weak else any(possible)
         assert name in taken or not owed
+
+
+def test_no_cycle_takes_a_step_that_stops() -> None:
+    """A behaviour may take such a step before its cycle, and not in it."""
+    edges = [(0, "t", 1), (1, "t", 0), (1, "u", 3), (3, "u", 1), (0, "g", 2), (1, "h", 2), (3, "g", 2)]
+
+    def cycle_if(stopping: str) -> tuple[str, str] | None:
+        return words(lasso_of(edges, weak="gh", stopping=stopping, waits={0}, ends={2}, count=4))
+
+    assert cycle_if("") == ("", "tt")
+    assert cycle_if("t") == ("t", "uu")
+    assert cycle_if("tu") is None

@@ -93,6 +93,10 @@ REFUSED_WHOLE = {
         "@action(fairness=Fair('a timer', only={'on': True}))\ndef F(c: C, s: S) -> S:\n    return s",
         "fair for some values of 'on' only, and has no such parameter",
     ),
+    "steps that stop": (
+        "@action(fairness=Fair('a timer', stops=True))\ndef F(c: C, s: S) -> S:\n    return s",
+        "its steps stop outside of a condition, and it has no `when`",
+    ),
     "endless choice": ("@action\ndef F(c: C, s: S, n: Count) -> S:\n    return s", "is infinite"),
     "no state": ("@action\ndef F(c: C) -> S:\n    return Init(c)", "@action takes one state"),
     "property of a number": ("@always('P-1')\ndef F(c: C, s: S) -> int:\n    return 1", "@always returns bool"),
