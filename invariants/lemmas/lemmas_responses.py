@@ -34,6 +34,7 @@ from elrcheck.invariants.lemmas.lemmas_quorums import (
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op, put
 from elrcheck.model.broker.late_fetch import answered_by, usable
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.choices import ResponseRecords
 from elrcheck.model.config import Config
 from elrcheck.model.state import LateFetch, Log, Offset, State, Status, leads
 
@@ -63,7 +64,7 @@ def LateFetchShape(c: Config, s: State) -> bool:
         and fetch.follower_epoch <= s.registration[fetch.follower].epoch
         and fetch.leader_epoch >= 1
         and fetch.leader_epoch <= s.partition.leader_epoch
-        and fetch.answered
+        and (fetch.answered or c.response_records != ResponseRecords.ADMITTED)
         and len(fetch.records) <= 1
         and implies(fetch.diverging, len(fetch.records) == 0)
         and implies(len(fetch.records) == 1, fetch.offset < c.log_slots)
