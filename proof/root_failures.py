@@ -31,7 +31,7 @@ def implied_failures(
     goals: function names, in the order of declaration: of two that imply each other the first one stays. deadline: of
     `time.perf_counter`; from then on nothing is implied.
     """
-    timeout = min(prover.timeout or 2**32 - 1, int(1000 * QUESTION_SECONDS))
+    timeout = _question_timeout(prover)
     solver = prover.open_step(instance)
     solver.set("timeout", timeout)
     solver.add(prover.within(instance))
@@ -62,17 +62,23 @@ def enough_to_break(prover: Prover, instance: SymbolicStep, goal: str, before: A
     """
     ty, structure = prover.ts.model.state_ty, Structure(prover.ts.config, ConcreteAlgebra())
     values = [encoded(scalar) for _, _, scalar in structure.leaves(structure.lift(before, ty), ty)]
-    solver = new_solver(int(1000 * QUESTION_SECONDS))
+    timeout = _question_timeout(prover)
+    solver = new_solver(timeout)
     solver.set("core.minimize", True)
     solver.add(prover.ts.type_invariant, instance.guard, prover.formula(instance, goal))
     literals = {}
     for number, (path, equal) in enumerate(prover.equal_to(values)):
         literals[f"equal!{number}"] = path
         solver.add(z3.Implies(z3.Bool(f"equal!{number}"), equal))
-    if ask(solver, prover.timeout, *map(z3.Bool, literals)) != z3.unsat:
+    if ask(solver, timeout, *map(z3.Bool, literals)) != z3.unsat:
         return ()
     core = {str(literal) for literal in solver.unsat_core()}
     return tuple(path for name, path in literals.items() if name in core)
+
+
+def _question_timeout(prover: Prover) -> int:
+    """Return the time limit of a question in ms. `ask` has to know it, or takes a timeout for an interrupt."""
+    return min(prover.timeout or 2**32 - 1, int(1000 * QUESTION_SECONDS))
 
 
 def _roots_of(name: str, because: dict[str, set[str]]) -> set[str]:

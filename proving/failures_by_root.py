@@ -172,18 +172,17 @@ class FailureSearch:
         limits = Limits(time_budget=self.seconds)
         search = Search(lowered.program, SearchSettings(limits, cache=cache), native=kept_kernel(lowered, cache, 0))
         result = search.run(None, "complete")
-        names = [check.name for check in lowered.program.checks]
-        hit = [number for number in result.first if number < len(goals)]
-        traces = Retrace(search).traces(hit)
-        false = {names[number] for number in result.first}
-        broken = tuple(fn.ident for fn in model.always if fn.ident in false)
+        traces = Retrace(search).traces(list(result.first))
+        runs = {
+            lowered.program.checks[number].name: self._run(config, [lowered.decode(row) for row in trace])
+            for number, trace in traces.items()
+        }
+        broken = tuple(fn.ident for fn in model.always if runs.get(fn.ident))
         reached = {}
-        for number, fn in enumerate(goals):
-            run = self._run(config, [lowered.decode(row) for row in traces[number]]) if number in hit else ()
-            if number in hit and not run:
-                continue
-            name = fn.ident or fn.name
-            reached[name] = ReachedFailure(scope, result.distinct, result.complete, run, broken if run else ())
+        for name in (fn.ident or fn.name for fn in goals):
+            run = runs.get(name, ())
+            if run or name not in runs:
+                reached[name] = ReachedFailure(scope, result.distinct, result.complete, run, broken if run else ())
         return reached
 
     def _run(self, config: ModelConfig, states: Sequence[Any]) -> tuple[str, ...]:

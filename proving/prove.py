@@ -97,7 +97,12 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers, partial)
     if any(cell.verdict == "refuted" for cell in report.cells):
-        report = with_roots(selected, proof.steps, report, progress)
+        try:
+            report = with_roots(selected, proof.steps, report, progress)
+        except KeyboardInterrupt:
+            if not partial:
+                raise
+            report = structs.replace(report, interrupted=True)
     if report.interrupted:
         return report
     if request.liveness:

@@ -93,7 +93,7 @@ class ReachedFailure(Record, frozen=True):
     run: tuple[str, ...] = ()
     """The steps of a shortest such run, if there is one: the edited rule is wrong, whatever the lemmas are."""
     properties: tuple[str, ...] = ()
-    """Properties that are false in the scope as well."""
+    """Properties that runs of the scope under the proof's assumptions break, too."""
 
 
 class RootFailure(Record, frozen=True):

@@ -246,6 +246,8 @@ class FairStep(Record, frozen=True):
     why: str | None = None
     never: bool = False
     """The step is enabled in no state of the cycle."""
+    again: int | None = None
+    """The step of the cycle that takes it outside of its condition, where it is assumed to stop."""
 
     @property
     def label(self) -> str:
@@ -254,6 +256,8 @@ class FairStep(Record, frozen=True):
     @property
     def how(self) -> str:
         """Return how the cycle satisfies the assumption, in words."""
+        if self.again is not None:
+            return f"taken again and again, step {self.again}, although it is assumed to stop there"
         if self.taken is not None:
             return f"taken, step {self.taken}"
         if not self.settled:
@@ -262,7 +266,8 @@ class FairStep(Record, frozen=True):
 
     @property
     def settled(self) -> bool:
-        return self.taken is not None or self.never or (self.idle is not None and not self.strong)
+        owed = self.taken is None and not self.never and (self.idle is None or self.strong)
+        return self.again is None and not owed
 
 
 class Cycle(Record, frozen=True):

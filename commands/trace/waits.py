@@ -128,23 +128,29 @@ def _owed(plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], 
     fn = plain.model.actions_by_name[label.action]
     refusals = {number: _refusal(plain, label, entry, state) for number, state in states.items()}
     idle = next((number for number, why in refusals.items() if why is not None), None)
+    mine = [number for number, other in taken.items() if other == label]
+    again = (number for number in mine if entry.stops and not _is_fair(plain, label, entry, states[number - 1]))
     return FairStep(
         label.action,
         arguments(fn, label.args),
         entry.strength is Strength.STRONG,
-        taken=next((n for n, other in taken.items() if other == label and refusals[n - 1] is None), None),
+        taken=next((number for number in mine if refusals[number - 1] is None), None),
         idle=idle,
         why=None if idle is None else refusals[idle],
         never=all(why is not None for why in refusals.values()),
+        again=next(again, None),
     )
+
+
+def _is_fair(plain: PlainModel, label: Label, entry: Fair, state: Any) -> bool:
+    """Return whether the condition of the fairness of a step holds in a state."""
+    return entry.when is None or plain.says(plain.model.fns[entry.when.__name__], state, label.args)
 
 
 def _refusal(plain: PlainModel, label: Label, entry: Fair, state: Any) -> str | None:
     """Return why fairness does not require a step in a state; None if it does."""
-    if entry.when is not None:
-        fn = plain.model.fns[entry.when.__name__]
-        if not plain.says(fn, state, label.args):
-            return f"it is fair only while {fn.name}"
+    if entry.when is not None and not _is_fair(plain, label, entry, state):
+        return f"it is fair only while {entry.when.__name__}"
     try:
         after = plain.step(state, label)
     except NotEnabled as refusal:

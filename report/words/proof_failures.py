@@ -135,7 +135,10 @@ def _in_runs(root: RootFailure) -> Iterator[Block]:
         others = ", ".join(one for one in reached.properties if one != root.lemma)
         text = f"the edit is at fault, no lemma is missing: {shows}{f'; also false there: {others}' if others else ''}"
     else:
-        text = f"no lemma is missing: {shows}, no property is; the edit is at fault, or the lemma too strong for it"
+        part = "" if reached.complete else f" in the first {grouped(reached.states)} states"
+        text = (
+            f"no lemma is missing: {shows}, no property is{part}; the edit is at fault, or the lemma too strong for it"
+        )
     yield Labelled("in runs", text)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import z3
 from msgspec.structs import replace as replaced
 
 from elrcheck.base.errors import ExitCode
@@ -19,12 +22,14 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import PlainModel
+from elrcheck.proof import root_failures
 from elrcheck.proof.consecution import ProofTask, Work, discharge
 from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge, Prover
 from elrcheck.proof.root_failures import enough_to_break, implied_failures
 from elrcheck.proof.transition import Transitions
+from elrcheck.proving import prove
 from elrcheck.proving.consecution_phase import ConsecutionPhase
 from elrcheck.proving.failures_by_root import with_roots
 from elrcheck.proving.prove import InductionProof, run_prove
@@ -44,12 +49,9 @@ from support.places import ROOT
 
 WRONG = Selection("kip_full", "two-brokers", ("log_slots=1", "join_requires_epoch_start=false"))
 """F-11: a follower joins by the high watermark alone."""
-DIFF = """--- a/model/broker/isr_proposals.py
-+++ b/model/broker/isr_proposals.py
-@@ -109 +109 @@
--    require(leader not in out and out != EMPTY and out <= sender.view.isr, "out are followers in the ISR")
-+    require(leader not in out and len(out) == 1 and out <= sender.view.isr, "out are followers in the ISR")
-"""
+RULE = "model/broker/isr_proposals.py"
+GUARD = "require(leader not in out and out != EMPTY and out <= "
+ONE_AT_A_TIME = "require(leader not in out and len(out) == 1 and out <= "
 RUN = (
     "Produce(leader=0, acks=ALL)",
     "Fetch(f=1, leader=0, lost=false)",
@@ -224,6 +226,9 @@ def test_the_next_lemma_excludes_few_values_or_says_what_must_hold_after_the_ste
     assert "where Step(b=0) is possible, this is true after it: x <= y" in many
     too_strong = text(RootFailure("Below", ("Step",), (), ("x",), replaced(reached, run=("Step(b=0)",))))
     assert "the edit is at fault, or the lemma too strong" in too_strong and "try lemma" not in too_strong
+    assert "no property is; the edit" in too_strong
+    in_part = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), complete=False)))
+    assert "no property is in the first 218 states; the edit" in in_part
     at_fault = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), properties=("P-1",))))
     assert (
         "the edit is at fault, no lemma is missing: Below is false after 1 step of two-brokers; also false there: P-1"
@@ -267,23 +272,82 @@ def test_what_of_a_state_is_enough_for_a_failure(prover: Prover) -> None:
     assert enough_to_break(prover, instance, "Processes", failed.before) == (), "the step does not break it"
 
 
+def test_a_question_about_a_failure_that_times_out_is_no_interrupt(
+    prover: Prover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Z3 may call a timeout `canceled`; `ask` tells it from Ctrl-C by the time limit, which is the solver's own."""
+    limits = []
+
+    def gives_up(solver: Any, timeout: int, *assumptions: Any) -> Any:
+        limits.append(timeout)
+        return z3.unknown
+
+    monkeypatch.setattr(root_failures, "ask", gives_up)
+    instance = next(one for one in prover.ts.instances if one.action == "ExpandIsr")
+    state = PlainModel(prover.ts.model, prover.ts.config).initial()
+    assert enough_to_break(prover, instance, "JoinersCaughtUp", state) == ()
+    assert implied_failures(prover, instance, ("ContendersComplete", "JoinersCaughtUp"), math.inf) == {}
+    assert limits == [1000 * root_failures.QUESTION_SECONDS] * 3
+
+
 def test_a_patched_partition_is_proved_with_the_settings_of_the_shipped_one(tmp_path: Path) -> None:
     """Without them a right edit was refuted, by steps of recoveries that no proof covers."""
-    (tmp_path / "diff").write_text(DIFF, encoding="utf-8")
+    text = (ROOT / RULE).read_text(encoding="utf-8")
+    assert text.count(GUARD) == 1
+    before, after = (each.splitlines(keepends=True) for each in (text, text.replace(GUARD, ONE_AT_A_TIME)))
+    diff = "".join(difflib.unified_diff(before, after, f"a/{RULE}", f"b/{RULE}"))
+    (tmp_path / "diff").write_text(diff, encoding="utf-8")
     for overrides in ((), ("late_answers=0", "log_slots=1"), ("elr_enabled=false",)):
         shipped, patched = (resolve(Selection(overrides=overrides, patch=patch)) for patch in (None, tmp_path / "diff"))
         one, other = (each.declared.widened(each.config, each.overrides, ()) for each in (shipped, patched))
         assert config_values(one) == config_values(other) != config_values(shipped.config)
 
 
-def test_a_model_of_a_user_is_searched_in_its_own_scope(tmp_path: Path) -> None:
-    """The coordinator of two-phase commit no longer waits for all."""
+def hasty_commit(folder: Path, *edits: tuple[str, str]) -> Selection:
+    """Two-phase commit whose coordinator no longer waits for all, with more edits."""
     guard = '    require(s.prepared == frozenset(range(c.rms)), "all resource managers are prepared")\n'
     text = (ROOT / "protocols" / "agreement" / "two_phase.py").read_text(encoding="utf-8")
-    assert text.count(guard) == 1
-    (tmp_path / "edited.py").write_text(text.replace(guard, ""), encoding="utf-8")
-    report = run_prove(ProveRequest(Selection(model=tmp_path / "edited.py")), Silent())
+    for old, new in ((guard, ""), *edits):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (folder / "edited.py").write_text(text, encoding="utf-8")
+    return Selection(model=folder / "edited.py")
+
+
+def test_a_model_of_a_user_is_searched_in_its_own_scope(tmp_path: Path) -> None:
+    report = run_prove(ProveRequest(hasty_commit(tmp_path)), Silent())
     (root,) = report.roots
     reached = root.reached
     assert (root.lemma, root.actions) == ("CommitNeedsAll", ("Commit",)) and reached is not None
     assert (reached.scope, reached.run, reached.properties) == ("default", ("Commit()",), ("P-1",))
+
+
+def test_a_run_that_the_proof_assumes_away_is_no_evidence(tmp_path: Path) -> None:
+    """No manager aborts by assumption, and only with such a step is the property false."""
+    assumed = """
+@op
+def NobodyAborts(c: Config, s: State, t: State) -> bool:
+    \"\"\"no resource manager aborts\"\"\"
+    return all(t.rm[r] != Status.ABORTED for r in range(c.rms))
+
+
+MODEL = ProtocolModel(State, Config, induction=Induction(assumptions=(NobodyAborts,)), """
+    more = "from elrcheck.lang.induction import Induction\nfrom elrcheck.lang.runtime import op\n"
+    edits = (("\nMODEL = ProtocolModel(State, Config, ", assumed), ("from dataclasses", f"{more}from dataclasses"))
+    (root,) = run_prove(ProveRequest(hasty_commit(tmp_path, *edits)), Silent()).roots
+    assert root.reached is not None and (root.reached.run, root.reached.properties) == (("Commit()",), ())
+
+
+def test_an_interrupt_of_the_search_for_roots_leaves_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def presses_ctrl_c(*_: Any) -> ProveReport:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prove, "with_roots", presses_ctrl_c)
+    request = ProveRequest(hasty_commit(tmp_path))
+    report = run_prove(request, Silent(), partial=True)
+    assert (report.verdict, report.roots, report.exit_code) == ("refuted", (), ExitCode.INTERRUPTED)
+    assert [(cell.action, cell.lemma) for cell in report.cells if cell.verdict == "refuted"] == [
+        ("Commit", "CommitNeedsAll")
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        run_prove(request, Silent())

@@ -105,6 +105,16 @@ def test_a_stop_that_a_fair_behaviour_would_leave(model: Model) -> None:
     assert (unfence.taken, unfence.idle, unfence.never, unfence.settled) == (None, None, False, False)
 
 
+def test_a_cycle_that_takes_a_step_that_stops_is_unfair(model: Model) -> None:
+    """The leader proposes a fenced broker again and again, which the controller refuses."""
+    refused = (("ExpandIsr", (0, 1)), ("ControllerAlters", (0,)), ("LeaderLearns", (0,)))
+    story = (("Fence", (1,)), ("ApplyMetadata", (0,)), ("ApplyMetadata", (1,)), ("Fetch", (1, 0, False)), *refused)
+    report = ask(lasso(model, (*story, *refused), len(story)), "V-10")
+    expands = step(report, "ExpandIsr(leader=0, f=1)")
+    assert (expands.again, expands.taken, expands.settled) == (8, None, False)
+    assert report.verdict == "holds" and "assumed to stop there" in render(report, "html")
+
+
 @pytest.fixture(scope="module")
 def lost(model: Model) -> Replayed:
     """Every answer to the leader's AlterPartition is lost: it asks, is refused, and asks again."""
