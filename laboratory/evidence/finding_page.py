@@ -122,7 +122,7 @@ class FindingPage:
     def _tried(self, patch: Patch) -> Iterator[str]:
         """Yield the effect of the patch on each level."""
         knobs = _quoted(patch.knobs, " and ")
-        yield f"the controls above ({knobs})" if knobs else "not tried in the model"
+        yield f"the controls above ({knobs})" if knobs else "not searched in the model"
         if patch.classes:
             effect = "the tests above pass on" if self.finding.junit else "it no longer shows on"
             mends = f", as do those of {' and '.join(patch.mends)}" if patch.mends else ""
