@@ -42,6 +42,7 @@ def main(names: list[str], timeout: float, goals: list[str], lemmas: list[str]) 
     report = proof.run(selected.variant, useful_workers(None, len(proof.transitions.instances)))
     rules = selected.declared.digest()
     before = from_text(FILE.read_bytes(), RouteFile) if FILE.exists() else RouteFile("", "", {})
+    stamp = before.rules if names else rules  # steps that are not asked again keep the rules that they were asked with
     whole = AnySizeProof(proof.with_sizes(report, before.steps), timeout, Silent())
     steps = dict(before.steps)
     numbers = [
@@ -58,7 +59,7 @@ def main(names: list[str], timeout: float, goals: list[str], lemmas: list[str]) 
         seconds = sum(answer.seconds for answer in answers.values())
         print(f"{name}: {len(answers) - len(left)} of {len(answers)}, {seconds:.0f} s", *left, flush=True)
         day = datetime.now(UTC).date().isoformat()
-        write_file(FILE, json.dumps(to_data(RouteFile(rules, day, dict(sorted(steps.items()))))) + "\n")
+        write_file(FILE, json.dumps(to_data(RouteFile(stamp, day, dict(sorted(steps.items()))))) + "\n")
 
 
 def _task(task: StepTask, goals: list[str], lemmas: list[str]) -> StepTask:

@@ -201,11 +201,14 @@ def test_a_leader_proposes_a_replica_that_may_not_join_finitely_often() -> None:
     graph = graph_of_search(ended.search, ended.lowered, len(ended.outcome().levels))
     declared = fair_ones()
     assert declared["ExpandIsr"].stops and "V-10" not in broken((model, selected.config, graph), declared)
+    plain, rejoins = PlainModel(model, selected.config), next(fn for fn in model.leads_to if fn.ident == "V-10")
     for again in (replace(declared["ExpandIsr"], stops=False), replace(declared["ExpandIsr"], stops=False, when=None)):
-        lasso = broken((model, selected.config, graph), declared | {"ExpandIsr": again})["V-10"].lasso
-        assert lasso is not None
-        cycle = [label.action for label in lasso.behaviour.labels[lasso.behaviour.loop :]]
+        answer = broken((model, selected.config, graph), declared | {"ExpandIsr": again})["V-10"]
+        assert answer.lasso is not None
+        cycle = [label.action for label in answer.lasso.behaviour.labels[answer.lasso.behaviour.loop :]]
         assert cycle == ["ExpandIsr", "ControllerAlters", "LeaderLearns"]
+        with pytest.raises(ReplayError, match=r"the cycle takes ExpandIsr.*, which stops"):
+            replay_lasso(plain, graph, rejoins, answer, fair_steps(graph, declared, model.fns))
 
 
 @pytest.mark.slow
