@@ -124,7 +124,7 @@ def _searched(lemma: str, reached: ReachedFailure) -> str:
 
 
 def _in_runs(root: RootFailure) -> Iterator[Block]:
-    """Yield whether the edit is at fault or a lemma may be missing."""
+    """Yield whether a rule is at fault or a lemma may be missing."""
     reached = root.reached
     if reached is None:
         return
@@ -133,12 +133,10 @@ def _in_runs(root: RootFailure) -> Iterator[Block]:
         text = f"{shows}: a lemma may be missing that excludes the state before, or a run needs a larger --scope"
     elif reached.properties:
         others = ", ".join(one for one in reached.properties if one != root.lemma)
-        text = f"the edit is at fault, no lemma is missing: {shows}{f'; also false there: {others}' if others else ''}"
+        text = f"a rule is at fault, no lemma is missing: {shows}{f'; also false there: {others}' if others else ''}"
     else:
         part = "" if reached.complete else f" in the first {grouped(reached.states)} states"
-        text = (
-            f"no lemma is missing: {shows}, no property is{part}; the edit is at fault, or the lemma too strong for it"
-        )
+        text = f"no lemma is missing: {shows}, no property is{part}; a rule is at fault, or the lemma too strong for it"
     yield Labelled("in runs", text)
 
 

@@ -38,7 +38,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, Any], list[Any]]
     def replace(module: str, function: str, result: Any) -> list[Any]:
         calls: list[Any] = []
 
-        def stand_in(*arguments: Any) -> Any:
+        def stand_in(*arguments: Any, **_: Any) -> Any:
             calls.append(arguments)
             if isinstance(result, BaseException):
                 raise result

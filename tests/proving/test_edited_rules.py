@@ -225,13 +225,13 @@ def test_the_next_lemma_excludes_few_values_or_says_what_must_hold_after_the_ste
     many = text(RootFailure("Below", ("Step",), (), ("x",) * 7, reached))
     assert "where Step(b=0) is possible, this is true after it: x <= y" in many
     too_strong = text(RootFailure("Below", ("Step",), (), ("x",), replaced(reached, run=("Step(b=0)",))))
-    assert "the edit is at fault, or the lemma too strong" in too_strong and "try lemma" not in too_strong
-    assert "no property is; the edit" in too_strong
+    assert "a rule is at fault, or the lemma too strong" in too_strong and "try lemma" not in too_strong
+    assert "no property is; a rule" in too_strong
     in_part = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), complete=False)))
-    assert "no property is in the first 218 states; the edit" in in_part
+    assert "no property is in the first 218 states; a rule" in in_part
     at_fault = text(RootFailure("Below", ("Step",), (), (), replaced(reached, run=("Step(b=0)",), properties=("P-1",))))
     assert (
-        "the edit is at fault, no lemma is missing: Below is false after 1 step of two-brokers; also false there: P-1"
+        "a rule is at fault, no lemma is missing: Below is false after 1 step of two-brokers; also false there: P-1"
         in at_fault
     )
     own = replaced(reached, run=("Step(b=0)",), properties=("Below",))

@@ -27,6 +27,7 @@ from elrcheck.model.choices import (
     RecoveryQuorum,
     RecoveryStrategy,
     Reelection,
+    ResponseRecords,
     Truncation,
 )
 from elrcheck.model.config import Config
@@ -115,12 +116,14 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "truncation": Truncation.HIGH_WATERMARK,
         "fetch_fencing": FetchFencing.ONLY_LOWER,
         "response_checks_epoch": False,
+        "response_records": ResponseRecords.ADMITTED,
         "late_fetches": 1,
     },
     "one-shot truncation": {
         "truncation": Truncation.ONE_SHOT,
         "fetch_fencing": FetchFencing.ONLY_HIGHER,
         "response_checks_leader": False,
+        "response_records": ResponseRecords.IN_ORDER,
         "late_fetches": 1,
     },
     "truncation until another leader": {
@@ -247,10 +250,11 @@ NEEDS: tuple[Need, ...] = (
         ("ReportNewDirectory",),
     ),
     Need("a budget", lambda c: c.min_isr_changes > 0, ("ChangeMinIsr", "DeleteMinIsr")),
+    Need("a budget", lambda c: c.late_fetches > 0, ("SendLateFetch", "LateFetchReturns", "LoseLateFetch")),
     Need(
-        "a budget",
-        lambda c: c.late_fetches > 0,
-        ("SendLateFetch", "ReadForLateFetch", "LateFetchReturns", "LoseLateFetch"),
+        "a budget, and a response that is read when it is sent",
+        lambda c: c.late_fetches > 0 and c.response_records != ResponseRecords.ADMITTED,
+        ("ReadForLateFetch",),
     ),
     Need("a budget", lambda c: c.late_answers > 0, ("ApplyMetadataFirst",)),
     Need("a budget, and a process that acts before its registration", lambda c: c.most_early > 0, ("ApplyEarly",)),

@@ -24,6 +24,7 @@ from elrcheck.model.choices import (
     RecoveryStrategy,
     Reelection,
     Reregistration,
+    ResponseRecords,
     Truncation,
 )
 
@@ -190,6 +191,20 @@ CASES: dict[str, dict[str, Any]] = {
         "response_checks_leader": False,
         "response_checks_records": False,
         "acks_zero": 1,
+        "crashes": 0,
+        "fences": 1,
+        "min_isr": 1,
+    },
+    "late-and-in-order": {
+        "late_fetches": 1,
+        "response_records": ResponseRecords.IN_ORDER,
+        "crashes": 0,
+        "fences": 1,
+        "min_isr": 1,
+    },
+    "late-as-admitted": {
+        "late_fetches": 1,
+        "response_records": ResponseRecords.ADMITTED,
         "crashes": 0,
         "fences": 1,
         "min_isr": 1,
