@@ -2,10 +2,11 @@
 
 Usage: `python docs/search_any_size.py [--timeout S] [--goal GOAL ..] [--lemma LEMMA ..] [STEP ..]`.
 
-Writes catalogue/any_size_routes.json after each step, such as `Fence()`: a run that was stopped resumes. A step whose
-routes are of other rules is proved again, along them. `elrcheck prove --any-size` begins with these routes; with a
-wrong one it takes longer, and proves the same. With names of steps, only these are proved, again; with names of goals,
-only these of the steps. Lemmas are more hints: with more members than three, a step may need one more.
+Writes catalogue/any_size_routes.json after each step, such as `Fence()`. Until a run has ended, the next one asks all
+steps again, along the routes so far; after that, none as long as the rules are the same. `elrcheck prove --any-size`
+begins with these routes; with a wrong one it takes longer, and proves the same. With names of steps, only these are
+proved, again; with names of goals, only these of the steps. Lemmas are more hints: with more members than three, a step
+may need one more.
 """
 
 from __future__ import annotations
@@ -42,7 +43,6 @@ def main(names: list[str], timeout: float, goals: list[str], lemmas: list[str]) 
     report = proof.run(selected.variant, useful_workers(None, len(proof.transitions.instances)))
     rules = selected.declared.digest()
     before = from_text(FILE.read_bytes(), RouteFile) if FILE.exists() else RouteFile("", "", {})
-    stamp = before.rules if names else rules  # steps that are not asked again keep the rules that they were asked with
     whole = AnySizeProof(proof.with_sizes(report, before.steps), timeout, Silent())
     steps = dict(before.steps)
     numbers = [
@@ -58,8 +58,14 @@ def main(names: list[str], timeout: float, goals: list[str], lemmas: list[str]) 
         left = [goal for goal, answer in answers.items() if not answer.proved]
         seconds = sum(answer.seconds for answer in answers.values())
         print(f"{name}: {len(answers) - len(left)} of {len(answers)}, {seconds:.0f} s", *left, flush=True)
-        day = datetime.now(UTC).date().isoformat()
-        write_file(FILE, json.dumps(to_data(RouteFile(stamp, day, dict(sorted(steps.items()))))) + "\n")
+        _write(before.rules, steps)
+    if not names:  # else steps that are not asked again keep the rules that they were asked with
+        _write(rules, steps)
+
+
+def _write(rules: str, steps: dict[str, dict[str, Route]]) -> None:
+    day = datetime.now(UTC).date().isoformat()
+    write_file(FILE, json.dumps(to_data(RouteFile(rules, day, dict(sorted(steps.items()))))) + "\n")
 
 
 def _task(task: StepTask, goals: list[str], lemmas: list[str]) -> StepTask:
