@@ -47,6 +47,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "tracks_acks": True,
         "directory_failures": 1,
         "directory_losses": 1,
+        "directory_returns": 1,
         "heartbeat_in_one_snapshot": True,
     },
     "broker": {
@@ -56,7 +57,6 @@ COMBINED: dict[str, dict[str, Any]] = {
         "unregistrations": 1,
         "live_unregistrations": 1,
         "unclean_changes": 1,
-        "directory_returns": 1,
         "failovers": 1,
         "late_fetches": 1,
         "late_answers": 1,
@@ -242,7 +242,11 @@ NEEDS: tuple[Need, ...] = (
         ("UnfenceWithoutDirectory",),
     ),
     Need("a budget", lambda c: c.directory_losses > 0, ("LoseDirectory",)),
-    Need("a budget", lambda c: c.directory_returns > 0, ("ReturnDirectory",)),
+    Need(
+        "a budget, and a directory that fails",
+        lambda c: c.directory_returns > 0 and c.directory_failures > 0,
+        ("ReturnDirectory",),
+    ),
     Need("a budget", lambda c: c.unclean_changes > 0, ("ChangeUncleanElection",)),
     Need(
         "a budget, or a directory that the controller does not know yet",
