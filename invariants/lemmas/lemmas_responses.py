@@ -87,7 +87,7 @@ def LateFetchShape(c: Config, s: State) -> bool:
 
 @op
 def arrived(c: Config, s: State) -> State:
-    """The state after the response of the late fetch has arrived; the same state if there is none."""
+    """The state after the response of the late fetch has arrived; without a late fetch, the state itself."""
     if len(s.fetching) == 0:
         return s
     fetch = s.fetching[0]

@@ -71,8 +71,10 @@ def chores_of(s: State, b: Replica) -> int:
     runs = broker.status == Status.RUNNING
     last = 1 if (r.fenced != r.in_controlled_shutdown if runs else not r.fenced) else 0
     process = 4 if broker.status == Status.OFFLINE else 2 if broker.status == Status.STARTING else 0
-    unread = r.directory == Directory.ONLINE if broker.log_dir == LogDir.FAILED else broker.log_dir != LogDir.PRESENT
-    return process + last + (1 if unread else 0)
+    unreported = (
+        r.directory == Directory.ONLINE if broker.log_dir == LogDir.FAILED else broker.log_dir != LogDir.PRESENT
+    )
+    return process + last + (1 if unreported else 0)
 
 
 @op

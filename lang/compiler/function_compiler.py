@@ -77,11 +77,7 @@ class FunctionCompiler(Expressions):
         """
         if fn.kind != "op":
             self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
-        inner = FunctionCompiler(self.functions, fn.source)
-        inner.used = self.used  # local names of the operator must not hide ours
-        state = inner.in_place(fn, views, values)
-        self.used = inner.used
-        return state
+        return self._state_of(self._body_for(fn, views, values))
 
     def inlined_value(
         self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]
@@ -92,10 +88,7 @@ class FunctionCompiler(Expressions):
         """
         changed: list[tuple[str, Expression]] = []
         states = [self._with_names(view, changed) for view in views]
-        inner = FunctionCompiler(self.functions, fn.source)
-        inner.used = self.used
-        body = inner._value_of(inner._block(inner._statements(), inner.bound(fn, states, values), fn))
-        self.used = inner.used
+        body = self._value_of(self._body_for(fn, states, values))
         for name, value in reversed(changed):
             body = expr.LetIn(body.ty, name, value, body)
         return body
@@ -121,15 +114,16 @@ class FunctionCompiler(Expressions):
                 return value
         raise AssertionError(block)
 
-    def bound(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> Env:
-        """Return what the parameters of this function mean for the arguments of its caller."""
+    def _body_for(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> Block:
+        """Return the body of another operator with these arguments, in which no local name hides one of ours."""
         arguments: Env = dict(zip(fn.states, views, strict=True))
         arguments |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
-        return {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
-
-    def in_place(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
-        """Return the state that this function returns for the arguments of its caller."""
-        return self._state_of(self._block(self._statements(), self.bound(fn, views, values), fn))
+        inner = FunctionCompiler(self.functions, fn.source)
+        inner.used = self.used
+        env = {arg.arg: arguments.get(arg.arg) or self._config() for arg in inner.source.tree.args.args}
+        body = inner._block(inner._statements(), env, fn)
+        self.used = inner.used
+        return body
 
     def _state_of(self, block: Block) -> StateView:
         """Convert a block that returns a state to one expression for each field."""
