@@ -49,16 +49,22 @@ class GivenSizes:
 
 
 def any_size(
-    proof: GivenSizes, timeout: float | None, workers: int, progress: Progress, certificate: tuple[Path, str] | None
+    proof: GivenSizes,
+    timeout: float | None,
+    workers: int,
+    progress: Progress,
+    certificate: tuple[Path, str] | None,
+    partial: bool = False,
 ) -> ProveReport:
     """Return the report for all sizes; UsageFault, with the place, for a model that cannot be read for any size.
 
-    certificate: the folder to write one into, and the digest of the model's rules.
+    certificate: the folder to write one into, unless the proof is interrupted, and the digest of the model's rules.
+    partial: see `run_prove`.
     """
     try:
         whole = AnySizeProof(proof, timeout or SECONDS, progress)
-        report = whole.run(workers)
-        if certificate is not None:
+        report = whole.run(workers, partial)
+        if certificate is not None and not report.interrupted:
             certify_any_size(certificate[0], whole.finished(report, certificate[1]))
         return report
     except ModelError as fault:
@@ -84,23 +90,28 @@ class AnySizeProof:
         self.answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         self.beside: dict[tuple[PhaseName, str], GoalAnswer] = {}
 
-    def run(self, workers: int) -> ProveReport:
-        """Discharge all obligations; return the report."""
+    def run(self, workers: int, partial: bool = False) -> ProveReport:
+        """Discharge all obligations; return the report. partial: see `run_prove`."""
         started = time.perf_counter()
-        self.progress.stage("[1/3] initiation, for any size")
-        initiation = [self._initiation(bounded) for bounded in self.bounded.initiation]
-        self.progress.stage("[2/3] consecution, for any size")
-        answers = self.answers = self._consecution(workers)
+        initiation, implication, interrupted = list[ObligationReport](), list[ObligationReport](), False
+        answers = self.answers
+        try:
+            self.progress.stage("[1/3] initiation, for any size")
+            initiation.extend(map(self._initiation, self.bounded.initiation))
+            self.progress.stage("[2/3] consecution, for any size")
+            self._consecution(workers)
+            self.progress.stage("[3/3] implication, for any size")
+            implication.extend(map(self._implication, self.proof.state_properties))
+        except KeyboardInterrupt:
+            if not partial:
+                raise
+            interrupted = True
         cells = list(self._cells(answers))
-        self.progress.stage("[3/3] implication, for any size")
-        implication = [self._implication(fn) for fn in self.proof.state_properties]
         reports: list[CellReport | ObligationReport] = [*initiation, *cells, *implication]
-        possible = self.bounded.possible
-        assert possible is not None
         arbitrary = self.system.evaluator.sizes.arbitrary
         return structs.replace(
             self.bounded,
-            verdict=verdict_of(reports, possible),
+            verdict=verdict_of(reports, None if interrupted else self.bounded.possible),
             config={name: value for name, value in self.bounded.config.items() if name not in arbitrary},
             solver=structs.replace(self.bounded.solver, timeout_seconds=self.timeout),
             seconds=round(self.bounded.seconds + time.perf_counter() - started, 3),
@@ -112,6 +123,7 @@ class AnySizeProof:
             coverage=self._coverage(answers),
             kept=None,
             sizes="any",
+            interrupted=interrupted,
         )
 
     def finished(self, report: ProveReport, source: str) -> FinishedAnySize:
@@ -149,19 +161,17 @@ class AnySizeProof:
             bounded, verdict=verdict, seconds=round(answer.seconds, 3), reason=answer.reason, witness=None
         )
 
-    def _consecution(self, workers: int) -> dict[int, Mapping[str, GoalAnswer] | None]:
-        """Return number of a choice -> its answers by goal; None for one that is never enabled."""
+    def _consecution(self, workers: int) -> None:
+        """Store for the number of each choice its answers by goal; None for one that is never enabled."""
         tasks = sorted(map(self.task, range(len(self.choices))), key=_questions_before, reverse=True)
-        answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         total, decided = len(tasks) * len(self.proof.goals), 0
         for one in solved(self.system, tasks, workers):
-            answers[one.number] = one.answers
+            self.answers[one.number] = one.answers
             for goal, answer in (one.answers or {}).items():
                 decided += 1
                 subject = f"{self.choices[one.number].action.name} x {goal}"
                 verdict = "proved" if answer.proved else "unknown"
                 self.progress.tell(ObligationDone("consecution", decided, total, subject, verdict, answer.seconds))
-        return answers
 
     def task(self, number: int) -> StepTask:
         """Return the goals of a choice that are not refuted for the given sizes."""
@@ -174,9 +184,11 @@ class AnySizeProof:
         return StepTask(system.config, self.proof.assumed, origin, number, goals, hints, self.timeout, routes)
 
     def _cells(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Iterator[CellReport]:
-        """Yield a report for each action and goal, over all choices of the action."""
+        """Yield a report for each action and goal, over all choices of the action; none if one of them is undecided."""
         for action in self.proof.model.actions:
             numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
+            if not all(number in answers for number in numbers):
+                continue
             for goal in self.proof.goals:
                 ident = self.idents.get(goal, goal)
                 bounded = self.cells_of_sizes.get((action.name, ident))
@@ -209,12 +221,12 @@ class AnySizeProof:
         yield from (one for one in self.bounded.skipped if one.id not in ("action", "arguments"))
         for action in self.proof.model.actions:
             numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
-            if all(answers[number] is None for number in numbers):
+            if all(answers.get(number, {}) is None for number in numbers):
                 bounded = (one for one in self.bounded.skipped if one.id == "action" and one.name == action.name)
                 yield next(bounded, Skipped("action", action.name, NEVER))
                 continue
             for number in numbers:
-                if answers[number] is None:
+                if answers.get(number, {}) is None:
                     yield Skipped("arguments", self.choices[number].name, NEVER)
 
     def _coverage(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Coverage:

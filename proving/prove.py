@@ -106,7 +106,7 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
     if report.interrupted:
         return report
     if request.liveness:
-        report = with_waits(proof.prover, report, selected_properties, progress)
+        report = with_waits(proof.prover, report, selected_properties, progress, partial)
     if report.coverage is not None:
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
@@ -114,19 +114,24 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
         file = selected.declared.any_size_routes()
         routes = {} if file is None else routes_of(file.read_text(encoding="utf-8"))
         written = None if request.certificate is None else (request.certificate, selected.declared.digest())
-        return any_size(proof.with_sizes(report, routes), request.timeout, workers, progress, written)
-    if request.surviving:
-        report = structs.replace(report, surviving=proof.surviving())
-    if request.needed and report.verdict == "proved":
-        report = structs.replace(report, needs=proof.needs())
-    if request.certificate is not None:
-        _certified(proof, report, request.certificate, selected)
-    if request.solver is None:
-        return report
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate", selected)
-        check = CertificateRequest(folder, request.solver, request.workers, request.timeout, request.selection)
-        return with_second(report, second_solver(run_check_certificate(check, progress)))
+        return any_size(proof.with_sizes(report, routes), request.timeout, workers, progress, written, partial)
+    try:
+        if request.surviving:
+            report = structs.replace(report, surviving=proof.surviving())
+        if request.needed and report.verdict == "proved":
+            report = structs.replace(report, needs=proof.needs())
+        if request.certificate is not None:
+            _certified(proof, report, request.certificate, selected)
+        if request.solver is None:
+            return report
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate", selected)
+            check = CertificateRequest(folder, request.solver, request.workers, request.timeout, request.selection)
+            return with_second(report, second_solver(run_check_certificate(check, progress)))
+    except KeyboardInterrupt:
+        if not partial:
+            raise
+        return structs.replace(report, interrupted=True)
 
 
 def _reject_options(request: ProveRequest, reason: str, other: str) -> None:

@@ -29,16 +29,26 @@ def demand_stages(model: Model, chosen: Sequence[Fn]) -> None:
         raise NothingChecked("no-property", f"no stages are declared of how the waits of {names} end", help=help)
 
 
-def with_waits(prover: Prover, report: ProveReport, chosen: Sequence[Fn], progress: Progress) -> ProveReport:
-    """Return the report of the lemmas with the proof of these liveness properties. prover: of these lemmas."""
+def with_waits(
+    prover: Prover, report: ProveReport, chosen: Sequence[Fn], progress: Progress, partial: bool = False
+) -> ProveReport:
+    """Return the report of the lemmas with the proof of these liveness properties.
+
+    prover: of these lemmas. partial: after an interrupt, the report has the properties that were decided until then.
+    """
     transitions, waits = prover.ts, Waits(prover)
     declared = [fn for fn in chosen if fn.name in waits.stages]
     reports = []
-    for done, fn in enumerate(declared, start=1):
-        progress.stage(f"{fn.ident} {fn.name}")
-        reports.append(_wait_report(transitions, waits.prove(fn)))
-        last = reports[-1]
-        progress.tell(ObligationDone("waits", done, len(declared), fn.ident, last.verdict, last.seconds))
+    try:
+        for done, fn in enumerate(declared, start=1):
+            progress.stage(f"{fn.ident} {fn.name}")
+            reports.append(_wait_report(transitions, waits.prove(fn)))
+            last = reports[-1]
+            progress.tell(ObligationDone("waits", done, len(declared), fn.ident, last.verdict, last.seconds))
+    except KeyboardInterrupt:
+        if not partial:
+            raise
+    interrupted = len(reports) < len(declared)
     undeclared = (fn for fn in chosen if fn.name not in waits.stages)
     skipped = (Skipped(fn.ident, fn.name, "no stages of its wait are declared") for fn in undeclared)
     assert report.possible is not None and report.coverage is not None
@@ -48,11 +58,12 @@ def with_waits(prover: Prover, report: ProveReport, chosen: Sequence[Fn], progre
     every = len(transitions.model.leads_to)
     return structs.replace(
         report,
-        verdict=verdict_of(left, report.possible),
+        verdict=verdict_of(left, None if interrupted else report.possible),
         skipped=(*skipped, *report.skipped),
-        coverage=structs.replace(report.coverage, properties=len(declared), all_properties=every),
+        coverage=structs.replace(report.coverage, properties=len(reports), all_properties=every),
         waits=tuple(reports),
         seconds=round(report.seconds + sum(wait.seconds for wait in reports), 3),
+        interrupted=interrupted,
     )
 
 

@@ -116,20 +116,21 @@ def _every_size(report: ProveReport) -> str:
 def claim(report: ProveReport) -> str:
     """Return the extent of the verdict: properties, actions, assumptions and sizes."""
     covered = report.coverage
-    if report.sizes == "any" and report.verdict != "proved":
+    if report.sizes == "any" and report.verdict != "proved" and not report.interrupted:
         return f"{_every_size(report)}{assumptions_text(report)}"
     if report.verdict != "proved":
-        verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
-        verdicts += [cell.verdict for cell in report.cells]
-        left = len(verdicts) - verdicts.count("proved")
-        left += sum(len(wait.states) + len(wait.cells) for wait in report.waits)
+        every: list[ObligationReport | CellReport] = [*report.initiation, *report.implication, *report.cells]
+        open_ones = [one for one in every if one.verdict != "proved"]
+        for wait in report.waits:
+            open_ones += [*wait.states, *wait.cells]
+        whole = len(every) + sum(wait.obligations for wait in report.waits)
         if report.interrupted:
-            refuted = verdicts.count("refuted")
-            decided = f"interrupted, {grouped(len(verdicts))} obligations decided, {refuted} refuted"
+            refuted = sum(one.verdict == "refuted" for one in open_ones)
+            decided = f"interrupted, {grouped(whole)} obligations answered, {refuted} refuted"
             return f": {decided}{assumptions_text(report)}"
         number = 0 if report.possible is None else len(report.possible.impossible)
         more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
-        return f": {left} of {len(verdicts)} obligations open{more}{assumptions_text(report)}"
+        return f": {len(open_ones)} of {whole} obligations open{more}{assumptions_text(report)}"
     if covered is None:
         return assumptions_text(report)
     extent = (
@@ -140,7 +141,8 @@ def claim(report: ProveReport) -> str:
     number = len([one for one in covered.assumed if one not in chosen])
     always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
     fair = ", on fair runs" if report.waits else ""
-    return f"{extent}{always}{assumptions_text(report)}{fair}, with {bounds(covered, report.config)}"
+    claimed = f"{extent}{always}{assumptions_text(report)}{fair}, with {bounds(covered, report.config)}"
+    return f"{claimed}, interrupted before the other answers" if report.interrupted else claimed
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
