@@ -15,8 +15,9 @@ from msgspec import structs
 from elrcheck.api.tables import rows_of, tables_of, to_frame
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.controller_report import ControllerReport, VariantReport
-from elrcheck.results.prove_report import CertificateReport, ProveReport
+from elrcheck.results.proofs.certificate_report import CertificateReport
+from elrcheck.results.proofs.controller_report import ControllerReport, VariantReport
+from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
 from elrcheck.results.risk.risk_report import RiskReport, RiskSettings
 from elrcheck.results.scenario_report import ScenarioReport

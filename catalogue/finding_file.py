@@ -71,7 +71,7 @@ from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Positive, Prose, read_record
 from elrcheck.catalogue.file_values import SCOPE, Knobs, Release, Variant
-from elrcheck.results.finding_table import Level
+from elrcheck.results.risk.finding_table import Level
 from elrcheck.results.risk.risk_report import RiskSettings
 
 

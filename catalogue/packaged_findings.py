@@ -10,7 +10,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.catalogue.finding_file import Finding, read_finding
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
-from elrcheck.results.finding_table import LEVELS
+from elrcheck.results.risk.finding_table import LEVELS
 
 
 def finding_files() -> tuple[Traversable, ...]:

@@ -42,7 +42,7 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
         meta = {"variant": origin.variant, "scope": origin.scope, "overrides": overrides}
         meta |= {"property": origin.property}
         inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
-        write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
+        write_itf(target, model.state_ty, trace.states, inner, loop=trace.loop, meta=meta)
         return (target,)
     if form == "json":
         target = out / f"{stem}.trace.json"

@@ -21,7 +21,7 @@ from elrcheck.lang.lowering.program_digest import step_digests
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import Map, NotEnabled
 from elrcheck.lang.types import Ty
-from elrcheck.results.trace_reports import RefusedTrace, SideName
+from elrcheck.results.model_diff_report import RefusedTrace, SideName
 from elrcheck.results.trace_view import Change
 from elrcheck.traces.describe import leaves, trace_view
 

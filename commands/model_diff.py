@@ -19,7 +19,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program_digest import program_digest
 from elrcheck.lang.plain import PlainModel
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.trace_reports import ModelDiffReport, ModelSide, OneSidedGuard, PropertyOfTwo, RefusedTrace
+from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, OneSidedGuard, PropertyOfTwo, RefusedTrace
 from elrcheck.results.trace_view import Change
 
 DEFAULT_NAME = "kafka"

@@ -272,28 +272,3 @@ class IndexAnswer:
     running: tuple[IndexEntry, ...]
     loaded: tuple[IndexEntry, ...]
     failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailoverWalk:
-    """Steps of a live controller around a failover. The next one has the records of the first `surviving` withheld.
-
-    before: the first controller has committed those before it lost its leadership; otherwise the other one does.
-    records: how many records of the next withheld step survive besides, if batches are as small.
-    """
-
-    setup: Setup
-    committed: tuple[Step, ...]
-    withheld: tuple[Step, ...]
-    surviving: int
-    before: bool
-    after: tuple[Step, ...]
-    records: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FailoverAnswers:
-    """The answers to the steps before the failover; then the state after it and the later answers, with the indexes."""
-
-    earlier: tuple[StepAnswer, ...]
-    later: tuple[tuple[StepAnswer, IndexAnswer], ...]

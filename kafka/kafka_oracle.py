@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Together, TogetherAnswer
-from elrcheck.kafka.controller_steps import FailoverAnswers, FailoverWalk, IndexAnswer, Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
@@ -67,7 +67,7 @@ class ControllerOracle(LineOracle):
 
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         """Ask the controller's managers; a walk has as many answers as steps."""
-        return [[wire.STEP_ANSWERS.read(line) for line in lines] for lines in self._walked(walks)]
+        return [[wire.STEP_ANSWERS.read(line) for line in lines] for lines in self.walked(walks)]
 
     def index_walks(self, walks: Sequence[Walk]) -> list[list[tuple[StepAnswer, IndexAnswer]]]:
         """Ask for walks, with the controller's indexes after each step."""
@@ -79,31 +79,10 @@ class ControllerOracle(LineOracle):
                 (wire.STEP_ANSWERS.read(step), wire.INDEX_ANSWERS.read(indexes))
                 for step, indexes in zip(lines[::2], lines[1::2], strict=True)
             ]
-            for lines in self._walked(both)
+            for lines in self.walked(both)
         ]
 
-    def failover_walks(self, walks: Sequence[FailoverWalk]) -> list[FailoverAnswers]:
-        """Ask live controllers for walks with a failover, with their indexes after it and after each later step."""
-        questions: list[tuple[Setup, list[wire.ControllerLine]]] = []
-        for walk in walks:
-            later = [question for step in walk.after for question in (step, wire.AskIndexes())]
-            failover = wire.FailOver(walk.surviving, walk.before, walk.records)
-            around = (wire.Withhold(), *walk.withheld, failover, wire.AskIndexes())
-            questions.append((walk.setup, [*walk.committed, *around, *later]))
-        answers = []
-        for walk, lines in zip(walks, self._walked(questions), strict=True):
-            at = len(walk.committed) + 1 + len(walk.withheld)
-            earlier = [*lines[: len(walk.committed)], *lines[len(walk.committed) + 1 : at]]
-            later_answers = zip(lines[at::2], lines[at + 1 :: 2], strict=True)
-            answers.append(
-                FailoverAnswers(
-                    tuple(wire.STEP_ANSWERS.read(line) for line in earlier),
-                    tuple((wire.STEP_ANSWERS.read(a), wire.INDEX_ANSWERS.read(b)) for a, b in later_answers),
-                )
-            )
-        return answers
-
-    def _walked(self, walks: Sequence[tuple[Setup, Sequence[wire.ControllerLine]]]) -> list[list[bytes]]:
+    def walked(self, walks: Sequence[tuple[Setup, Sequence[wire.ControllerLine]]]) -> list[list[bytes]]:
         """Load each setup and ask the questions after it; raise ValueError for a setup that Kafka refuses."""
         lines = iter(self.ask([question for setup, questions in walks for question in (wire.Load(setup), *questions)]))
         answers = []

@@ -50,14 +50,8 @@ from elrcheck.proof.transition import Transitions
 from elrcheck.proving.any_size_certificate import any_size_choices, any_size_parts
 from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
 from elrcheck.proving.covered import claimed, coverage
-from elrcheck.results.prove_report import (
-    CertificateReport,
-    Coverage,
-    Fit,
-    ScriptReport,
-    SolverReport,
-    certificate_verdict,
-)
+from elrcheck.results.proofs.certificate_report import CertificateReport, Fit, ScriptReport, certificate_verdict
+from elrcheck.results.prove_report import Coverage, SolverReport
 
 DEFAULT_TIMEOUT = 60.0
 NAMED_DIGITS = 12

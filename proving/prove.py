@@ -43,6 +43,7 @@ from elrcheck.proving.properties_left import surviving
 from elrcheck.proving.step_failure import state_report
 from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
 from elrcheck.proving.wait_proof import demand_stages, with_waits
+from elrcheck.results.proofs.certificate_report import second_solver
 from elrcheck.results.prove_report import (
     LemmaNeed,
     ObligationReport,
@@ -50,7 +51,6 @@ from elrcheck.results.prove_report import (
     ProveReport,
     SolverReport,
     Surviving,
-    second_solver,
     with_second,
 )
 

@@ -12,8 +12,8 @@ from elrcheck.base.requests import GateFailOn
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.proofs.controller_report import ControllerReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.suite_report import SuiteReport
 

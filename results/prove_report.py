@@ -1,4 +1,4 @@
-"""The reports of `elrcheck prove`: obligations, counterexamples to induction, checked certificates."""
+"""The report of `elrcheck prove`: obligations and counterexamples to induction."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from msgspec.structs import replace
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import ModelReport, Report
+from elrcheck.results.any_report import ModelReport
 from elrcheck.results.trace_view import UNWRITTEN, Argument, Change, Scalar, Talk
 
 ProofVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 CellVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
-CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refuted", "inconclusive"]
-Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
 ProofSizes: TypeAlias = Literal["given", "any"]
 """Obligations are about the sizes of the configuration, or about every size at once."""
 
@@ -39,6 +37,7 @@ class InductionFailure(Record, frozen=True):
     arguments: tuple[Argument, ...]
     changes: tuple[Change, ...]
     conjunct: str | None = None
+    """The conjunct of the lemma that is false, and the members for which it is; or the leaves outside their types."""
     replayed: bool = False
     source: str | None = None
     """Location of its action."""
@@ -46,6 +45,7 @@ class InductionFailure(Record, frozen=True):
     differs: tuple[str, ...] = ()
     """The paths in `before` with another value than in the first initial state."""
     broken: BrokenConjunct | None = None
+    """The smallest false part of the lemma, with the values that it reads."""
 
 
 class CellReport(Record, frozen=True):
@@ -326,82 +326,3 @@ def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
     """Return the report with the second answers; solvers that contradict each other make it inconclusive."""
     verdict = "inconclusive" if second.refuted and report.verdict == "proved" else report.verdict
     return replace(report, verdict=verdict, second=second)
-
-
-# ------------------------------------------------------------------------- certificates
-
-
-class ScriptReport(Record, frozen=True):
-    """One text of a certificate, with the obligations of one instance of an action, or of one phase."""
-
-    file: str
-    """Empty if the certificate lacks this part of the proof."""
-    action: str
-    """Empty for initiation and implication."""
-    arguments: Mapping[str, str]
-    fit: Fit
-    """`new`: only the proof of this source has it; `gone`: only the certificate has it."""
-    questions: int
-    discharged: int
-    """Questions that the solver answered with `unsat`; 0 if no solver was asked."""
-    unknown: tuple[str, ...]
-    """Questions that it did not decide within the time limit."""
-    refuted: tuple[str, ...]
-    """Questions that it answered with `sat`: the obligation does not hold."""
-    seconds: float
-
-    @property
-    def subject(self) -> str:
-        """Return the phase, or the action with its arguments."""
-        if not self.action:
-            return self.file.split(".")[0]
-        return f"{self.action}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
-
-
-class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1"):
-    """The result of `elrcheck prove --check-certificate`."""
-
-    verdict: CertificateVerdict
-    """`fits`: the certificate is of this source, and no solver was asked; `discharged`: it is, and every answer was
-    `unsat`."""
-    variant: str
-    folder: str
-    written_by: str
-    """The version of elrcheck and the solver that made the proof."""
-    same_source: bool
-    """The manifest names this source; in any case every text was generated anew from this source and compared."""
-    solver: SolverReport | None
-    scripts: tuple[ScriptReport, ...]
-    open: tuple[str, ...]
-    """Obligations that were not proved, and so are not in the certificate."""
-    seconds: float
-    assumptions: tuple[str, ...] = ()
-    """Names of the assumptions about steps that are part of the claim."""
-    coverage: Coverage | None = None
-    """The extent of the claim, read with this source from the settings of the certificate."""
-
-
-def certificate_verdict(
-    scripts: tuple[ScriptReport, ...], discharging: bool, open_: tuple[str, ...]
-) -> CertificateVerdict:
-    """Return the verdict over all texts. discharging: a solver was asked; open_: obligations that were not proved."""
-    if any(script.refuted for script in scripts):
-        return "refuted"
-    if any(script.fit != "same" for script in scripts):
-        return "differs"
-    if open_ or any(script.unknown for script in scripts):
-        return "inconclusive"
-    return "discharged" if discharging else "fits"
-
-
-def second_solver(report: CertificateReport) -> SecondSolver:
-    """Return the answers of the solver as a part of a `ProveReport`."""
-    assert report.solver is not None
-    return SecondSolver(
-        report.solver,
-        sum(script.questions for script in report.scripts),
-        sum(script.discharged for script in report.scripts),
-        tuple(f"{script.subject} x {name}" for script in report.scripts for name in script.unknown),
-        tuple(f"{script.subject} x {name}" for script in report.scripts for name in script.refuted),
-        report.seconds,
-    )

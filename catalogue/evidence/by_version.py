@@ -16,8 +16,8 @@ from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packag
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
-from elrcheck.results.finding_table import LEVELS, NO_LEADER, CellState, FindingRow, FindingTable, Level, TableCell
 from elrcheck.results.reproduce_report import ReproduceOutcome
+from elrcheck.results.risk.finding_table import LEVELS, NO_LEADER, CellState, FindingRow, FindingTable, Level, TableCell
 
 NOT_TRIED = "not tried"
 STATES: Mapping[ReproduceOutcome, CellState] = {

@@ -13,7 +13,7 @@ from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
-from elrcheck.results.finding_table import STRONGEST_FIRST, Level
+from elrcheck.results.risk.finding_table import STRONGEST_FIRST, Level
 
 LEVEL: Mapping[Level, str] = {"brokers": "brokers", "classes": "Kafka's classes", "model": "the model"}
 RUN_COLUMNS = ("recipe", "Kafka", "run", "control")

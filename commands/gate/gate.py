@@ -25,9 +25,9 @@ from elrcheck.commands.gate.gate_suites import gated, run_gated
 from elrcheck.commands.gate.named_models import NamedModels
 from elrcheck.declared.declared_model import source_digest
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, EntryReport, GatedSuite, GateReport, GateVerdict
 from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.proofs.controller_report import ControllerReport
 from elrcheck.results.prove_report import ProveReport
 
 Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None, ControllerReport | None]

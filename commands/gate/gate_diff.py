@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from elrcheck.base.typed.record_text import natural
 from elrcheck.checking.baseline.baseline import COUNTS, Expected, Fired, Proof, Proved
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryVerdict
 from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.proofs.controller_report import ControllerReport
 from elrcheck.results.prove_report import ProveReport
 
 ABSENT = "absent"

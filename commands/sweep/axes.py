@@ -31,9 +31,9 @@ def keys(model: DeclaredModel) -> tuple[str, ...]:
     return ("variant", "scope", *config_fields(model.config))
 
 
-def parse_axis(model: DeclaredModel, text: str, option: str = "--sweep") -> Axis:
+def parse_axis(model: DeclaredModel, text: str) -> Axis:
     """Return the axis of ``KEY=VALUES``; raise UsageFault for an invalid part."""
-    where = f"{option} {text}"
+    where = f"--sweep {text}"
     key, equals, values = text.partition("=")
     key = key.strip()
     if not equals or not key:

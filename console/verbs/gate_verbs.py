@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elrcheck.base.progress import Progress
     from elrcheck.base.proof_requests import ControllerRequest, GateRequest, NewEntry
     from elrcheck.commands.init import GuardedByCi
-    from elrcheck.results.controller_report import ControllerReport
+    from elrcheck.results.proofs.controller_report import ControllerReport
 
 MOST_SKIPPED = 8
 """Topics or files that `init` names because they cannot be read."""

@@ -27,7 +27,7 @@ from elrcheck.model.control_plane.controller_event import ControlState, Election
 from elrcheck.model.control_plane.partition import Election
 from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
-from elrcheck.results.finding_table import FindingTable
+from elrcheck.results.risk.finding_table import FindingTable
 from elrcheck.stored_traces.tracefile import SCHEMA as TRACE
 
 FOLDER = Path(__file__).resolve().parent

@@ -83,7 +83,7 @@ def chores(c: Config, s: State) -> int:
 
 
 @op
-def may_be_granted_now(s: State, b: Replica) -> bool:
+def request_is_current(s: State, b: Replica) -> bool:
     """b is the leader, and its AlterPartition, if it is sent again, has the partition epoch of the record."""
     x = s.broker[b].alter
     current = x.overtaken == 0 and x.partition_epoch == s.partition.partition_epoch
@@ -93,7 +93,7 @@ def may_be_granted_now(s: State, b: Replica) -> bool:
 @op
 def shrinks(c: Config, s: State) -> int:
     """1 if a request that may be granted removes an ISR member."""
-    return sum(1 for b in c.brokers if may_be_granted_now(s, b) and not s.partition.isr <= s.broker[b].alter.isr)
+    return sum(1 for b in c.brokers if request_is_current(s, b) and not s.partition.isr <= s.broker[b].alter.isr)
 
 
 @op
@@ -190,7 +190,7 @@ def will_be_granted(c: Config, s: State, leader: Replica) -> bool:
     return (
         leads_newest(s, leader)
         and x.stage == Stage.SENT
-        and may_be_granted_now(s, leader)
+        and request_is_current(s, leader)
         and all(
             is_active(s.registration[f]) and (x.member_epochs[f] == 0 or x.member_epochs[f] == s.registration[f].epoch)
             for f in x.isr

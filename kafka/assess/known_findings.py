@@ -13,8 +13,8 @@ from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
-from elrcheck.results.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
 from elrcheck.results.risk.assess_report import Absence, AssessedFinding
+from elrcheck.results.risk.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
 from elrcheck.results.risk.risk_report import RiskSettings
 
 UPDATE = re.compile(r"Update to (\d+\.\d+)\.\d+ or later")

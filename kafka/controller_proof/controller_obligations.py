@@ -25,7 +25,7 @@ from elrcheck.model.replication_control import Controller
 from elrcheck.proof.solver import ask, milliseconds, new_solver, preferred_model
 from elrcheck.proof.symbolic_values import arbitrary, constant, read
 from elrcheck.proof.z3_algebra import Z3Algebra, formula
-from elrcheck.results.controller_report import StepVerdict
+from elrcheck.results.proofs.controller_report import StepVerdict
 
 OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")
 """Settings of a topic or a metadata version, independent of the release; the proof covers both values."""

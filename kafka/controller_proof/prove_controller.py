@@ -30,7 +30,7 @@ from elrcheck.model.knobs import summary
 from elrcheck.model.replication_control import Controller, is_active
 from elrcheck.model.state import Registration
 from elrcheck.model.variants import VARIANTS
-from elrcheck.results.controller_report import (
+from elrcheck.results.proofs.controller_report import (
     ControllerReport,
     EventReport,
     Possibility,

@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import Config
 from elrcheck.model.state import State
-from elrcheck.results.finding_table import FindingRow, Level
+from elrcheck.results.risk.finding_table import FindingRow, Level
 from elrcheck.results.risk.risk_report import (
     EvidenceLevel,
     OutsideFinding,

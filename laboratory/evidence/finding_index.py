@@ -7,7 +7,7 @@ from itertools import groupby
 
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.laboratory.evidence.page_lines import head, paragraphs, table
-from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Level
+from elrcheck.results.risk.finding_table import LEVELS, FindingRow, FindingTable, Level
 
 SEVERITY = {"loss": "Records are lost", "unavailable": "No leader, or no broker"}
 

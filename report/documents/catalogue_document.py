@@ -7,7 +7,7 @@ from typing import Any
 
 from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import Block, Labelled, Line, Table
-from elrcheck.results.finding_table import FindingTable
+from elrcheck.results.risk.finding_table import FindingTable
 
 
 def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:

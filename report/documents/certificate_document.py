@@ -19,7 +19,7 @@ from elrcheck.report.document import (
     Table,
 )
 from elrcheck.report.documents.proof_document import claim_blocks
-from elrcheck.results.prove_report import CertificateReport, ScriptReport
+from elrcheck.results.proofs.certificate_report import CertificateReport, ScriptReport
 
 _FIT = {"changed": "is another text now", "gone": "has no part in the proof now", "new": "is not in it"}
 

@@ -29,7 +29,7 @@ from elrcheck.report.document import (
     Table,
 )
 from elrcheck.report.plain_words import several
-from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
+from elrcheck.results.proofs.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
 from elrcheck.results.trace_view import Step, TraceView, as_call
 
 _MARK = {"proved": ".", "refuted": "F", "unknown": "?"}

@@ -20,18 +20,8 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.plain_words import broker_count, several, unbound, with_reason
 from elrcheck.results.any_report import OfModel
-from elrcheck.results.trace_reports import (
-    Candidate,
-    Hit,
-    ModelDiffReport,
-    ModelSide,
-    Origin,
-    RefusedTrace,
-    Rejection,
-    ReplayReport,
-    TraceDiffReport,
-    TraceReport,
-)
+from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, RefusedTrace
+from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change, Step, TraceView
 
 CLOSEST = 3

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.audit_report import NearMiss
-from elrcheck.results.finding_table import NO_LEADER, Level
 from elrcheck.results.risk.assess_report import (
     Absence,
     AssessComparison,
@@ -16,6 +15,7 @@ from elrcheck.results.risk.assess_report import (
     AssessReport,
     ChangeKind,
 )
+from elrcheck.results.risk.finding_table import NO_LEADER, Level
 from elrcheck.results.risk.risk_report import FindingSeverity, SettingRisk
 
 CAN: dict[FindingSeverity, str] = {"loss": "CAN LOSE", "unavailable": "OUTAGE"}

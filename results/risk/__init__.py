@@ -1,1 +1,1 @@
-"""The report of `elrcheck risk`."""
+"""The reports of `elrcheck risk` and `assess`, and the table of findings by release."""

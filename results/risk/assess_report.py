@@ -8,7 +8,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditFlag, InvisibleFinding, NearMisses, NearTogether
-from elrcheck.results.finding_table import STRONGEST_FIRST, Level
+from elrcheck.results.risk.finding_table import STRONGEST_FIRST, Level
 from elrcheck.results.risk.risk_report import FindingSeverity, RiskSettings, SettingRisk
 
 FailOn: TypeAlias = Literal["flag", "settings", "loss", "outage", "never"]

@@ -23,8 +23,9 @@ from elrcheck.api.tables import tables_of
 from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli
-from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
-from elrcheck.results.prove_report import CertificateReport, SolverReport
+from elrcheck.results.proofs.certificate_report import CertificateReport
+from elrcheck.results.proofs.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
+from elrcheck.results.prove_report import SolverReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from support.places import ROOT

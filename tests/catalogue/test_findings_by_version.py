@@ -19,7 +19,7 @@ from elrcheck.catalogue.packaged_findings import find_finding, packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.results.finding_table import FindingRow
+from elrcheck.results.risk.finding_table import FindingRow
 from support.edits import replaced
 from support.places import ROOT, SCHEMAS
 from support.scripts import script

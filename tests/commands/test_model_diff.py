@@ -19,7 +19,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.documents.trace_document import model_diff_blocks
 from elrcheck.report.terminal import plain_text
-from elrcheck.results.trace_reports import ModelDiffReport, ModelSide, RefusedTrace
+from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, RefusedTrace
 from elrcheck.results.trace_view import Change, Step, TraceView
 from support.places import ROOT
 from support.weaker import WEAKER

@@ -22,7 +22,7 @@ from elrcheck.catalogue.hazard import packaged_hazards
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
-from elrcheck.results.finding_table import LEVELS
+from elrcheck.results.risk.finding_table import LEVELS
 from support.edits import replaced
 from support.places import ROOT
 from support.scripts import script

@@ -19,8 +19,6 @@ from elrcheck.kafka.conformance.kafka_part import Agreement, key_of
 from elrcheck.kafka.conformance.random_cases import random_walk
 from elrcheck.kafka.controller_steps import (
     Expire,
-    FailoverAnswers,
-    FailoverWalk,
     Fence,
     Heartbeat,
     IndexAnswer,
@@ -36,6 +34,7 @@ from elrcheck.kafka.controller_steps import (
 from elrcheck.kafka.kafka_oracle import Walk, open_oracle
 from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.model.config import Config
+from support.failovers import FailoverAnswers, FailoverWalk, failover_walks
 from support.fake_kafka import config_of
 from support.kafka_jars import jars_or_skip
 
@@ -82,7 +81,7 @@ def without_the_lost(walk: FailoverWalk) -> FailoverWalk:
 def test_a_lost_fencing_and_one_that_survives() -> None:
     walks = [FailoverWalk(SETUP, (), (Fence(0), Fence(1)), surviving, False, ()) for surviving in (0, 1, 2)]
     with open_oracle(jars_or_skip(), "live") as live:
-        lost, one, both = live.failover_walks(walks)
+        lost, one, both = failover_walks(live, walks)
     assert [answer.partition.isr for answer in lost.earlier if answer.partition] == [(1, 2), (2,)]
     isrs = [answers.later[0][0].partition for answers in (lost, one, both)]
     assert [p and p.isr for p in isrs] == [(0, 1, 2), (1, 2), (2,)]
@@ -95,7 +94,7 @@ def test_a_lost_registration_leaves_the_old_broker_epoch() -> None:
         FailoverWalk(SETUP, (), steps, surviving, True, (Expire(1), Register(1, "last"))) for surviving in (0, 1, 2)
     ]
     with open_oracle(jars_or_skip(), "live") as live:
-        answers = live.failover_walks(walks)
+        answers = failover_walks(live, walks)
     epochs = [[answer.brokers[1].epoch for answer, _ in answer.later] for answer in answers]
     assert [of[0] for of in epochs] == [101, 101, 103] and [of[-1] for of in epochs] == [103, 103, 104]
 
@@ -107,7 +106,7 @@ def test_a_controller_that_resigns_on_a_fault_loses_what_it_had_not_committed() 
     setup = Setup(brokers, partition, topic_unclean=True)
     walk = FailoverWalk(setup, (), (Fence(2), Register(1, "none")), 0, False, ())
     with open_oracle(jars_or_skip(), "live") as live:
-        (answers,) = live.failover_walks([walk])
+        (answers,) = failover_walks(live, [walk])
     fenced, fault = answers.earlier
     assert fenced.brokers[2].fenced
     assert fault.reply == ("RESIGNED",) and not fault.brokers[2].fenced and fault.partition == partition
@@ -117,7 +116,7 @@ def test_an_exception_is_answered_from_records_that_are_lost() -> None:
     """STALE_BROKER_EPOCH of a heartbeat comes at once, although the unregistration is not committed, and then lost."""
     walk = FailoverWalk(SETUP, (), (Unregister(1), Heartbeat(1)), 0, False, (Heartbeat(1),))
     with open_oracle(jars_or_skip(), "live") as live:
-        (answers,) = live.failover_walks([walk])
+        (answers,) = failover_walks(live, [walk])
     assert answers.earlier[1].error == "STALE_BROKER_EPOCH"
     assert answers.later[0][0].brokers[1].registered and answers.later[1][0].error == "NONE"
 
@@ -128,7 +127,7 @@ def test_the_next_controller_does_not_know_which_offset_a_shutdown_waits_for() -
     waits = FailoverWalk(SETUP, (ShutDown(0),), (), 0, False, lagging)
     same = (SETUP, (Heartbeat(0, want_shut_down=True), *lagging))
     with open_oracle(jars_or_skip(), "live") as live:
-        (answers,) = live.failover_walks([waits])
+        (answers,) = failover_walks(live, [waits])
         ((*_, without_failover),) = live.walks([same])
     assert "SHUT_DOWN" in answers.later[-1][0].reply
     assert "SHUT_DOWN" not in without_failover.reply
@@ -156,7 +155,7 @@ def test_what_is_left_of_an_event_of_which_one_record_survives(version: str) -> 
         cut(Unregister(0), 1),
     ]
     with open_oracle(jars_or_skip(version), "live", records_of_a_batch=1) as live:
-        shutdown, fencing, unfencing, unregistration = live.failover_walks(walks)
+        shutdown, fencing, unfencing, unregistration = failover_walks(live, walks)
     (state, _), (resumed, _) = shutdown.later
     assert state.brokers[0].in_controlled_shutdown and leaders(state) == (0, 0), "M-3: it leads, and is not active"
     assert leaders(resumed) == (1, 1), "until its next heartbeat"
@@ -176,8 +175,8 @@ def test_a_controller_goes_on_as_if_the_lost_events_had_not_happened(version: st
     config = config_of(VARIANTS.get(version, "code_4_3"))
     walks = [divided(random_index_walk(config, random), random) for _ in range(400)]
     with open_oracle(jars_or_skip(version), "live") as live:
-        losing = live.failover_walks(walks)
-        others = live.failover_walks([without_the_lost(walk) for walk in walks])
+        losing = failover_walks(live, walks)
+        others = failover_walks(live, [without_the_lost(walk) for walk in walks])
     counted: Counter[str] = Counter()
     for walk, answers, expected in zip(walks, losing, others, strict=True):
         if any("RESIGNED" in answer.reply for answer in answers.earlier[len(walk.committed) :]):
@@ -207,7 +206,7 @@ def test_the_model_of_one_partition_goes_on_in_the_same_way(version: str) -> Non
     walks = [divided(random_walk(config, random), random) for _ in range(400)]
     others = [without_the_lost(walk) for walk in walks]
     with open_oracle(jars_or_skip(version), "live") as live:
-        answers, expected = live.failover_walks(walks), live.failover_walks(others)
+        answers, expected = failover_walks(live, walks), failover_walks(live, others)
     losing: Counter[str] = Counter()
     for walk, other, of_walk, of_other in zip(walks, others, answers, expected, strict=True):
         if any("RESIGNED" in answer.reply for answer in of_walk.earlier):

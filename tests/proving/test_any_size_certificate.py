@@ -20,7 +20,7 @@ from elrcheck.proof.any_size.text import AnySizeText
 from elrcheck.proof.certificate import INITIATION, CertifiedGoal, read_manifest
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
-from elrcheck.results.prove_report import CertificateReport
+from elrcheck.results.proofs.certificate_report import CertificateReport
 from support.forgeries import edit, rewrite, script_of
 from support.places import protocol
 

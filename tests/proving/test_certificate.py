@@ -22,7 +22,7 @@ from elrcheck.proof import check_shape, second_solver
 from elrcheck.proving import check_certificate
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
-from elrcheck.results.prove_report import CertificateReport
+from elrcheck.results.proofs.certificate_report import CertificateReport
 from support.forgeries import FORGERIES, Forgery, edit, rewrite, script_of
 
 # Of each, a proof is made first.

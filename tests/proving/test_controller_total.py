@@ -26,7 +26,7 @@ from elrcheck.model.replication_control import active
 from elrcheck.model.state import configured_min_isr
 from elrcheck.model.variants import variant_named
 from elrcheck.report.json_report import to_json
-from elrcheck.results.controller_report import ControllerReport
+from elrcheck.results.proofs.controller_report import ControllerReport
 from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.controller-1.schema.json"

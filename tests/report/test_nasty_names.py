@@ -21,7 +21,9 @@ from msgspec.structs import replace
 from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
 from elrcheck.report.sweep_table import to_csv
 from elrcheck.results.any_report import Report
-from elrcheck.results.controller_report import (
+from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.proofs.controller_report import (
     ControllerReport,
     EventReport,
     RuleReport,
@@ -29,8 +31,6 @@ from elrcheck.results.controller_report import (
     StepReport,
     VariantReport,
 )
-from elrcheck.results.gate_report import Difference, EntryReport, GateReport
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 from elrcheck.results.prove_report import SolverReport
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from elrcheck.results.trace_reports import Candidate, Origin, Rejection, ReplayReport

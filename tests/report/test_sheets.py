@@ -12,8 +12,14 @@ from junitparser import JUnitXml
 from elrcheck.report.formats import render
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport, EngineReport, PropertyReport, SearchReport
-from elrcheck.results.controller_report import ControllerReport, RuleReport, StepFailure, StepReport, VariantReport
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
+from elrcheck.results.proofs.controller_report import (
+    ControllerReport,
+    RuleReport,
+    StepFailure,
+    StepReport,
+    VariantReport,
+)
 from elrcheck.results.prove_report import CellReport, InductionFailure, ProveReport, SolverReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 from support.places import TESTS

@@ -91,7 +91,7 @@ def refused(read: Callable[[], object]) -> UsageFault:
 @pytest.fixture
 def itf(tmp_path: Path) -> Path:
     path = tmp_path / "cex.itf.json"
-    write_itf(path, STATE, [FIRST, SECOND], ["Fence(0)"], source="Elr.tla", meta={"variant": "kip_full"})
+    write_itf(path, STATE, [FIRST, SECOND], ["Fence(0)"], meta={"variant": "kip_full"})
     return path
 
 

@@ -56,16 +56,13 @@ def write_itf(
     states: Sequence[Any],
     actions: Sequence[str],
     *,
-    source: str | None = None,
-    description: str | None = None,
     loop: int | None = None,
     meta: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a trace; meta: further keys of `#meta`, such as variant and scope, needed for a replay."""
     if len(actions) != len(states) - 1:
         raise ValueError(f"{len(states)} states need {len(states) - 1} actions, got {len(actions)}")
-    head: dict[str, Any] = {"format": "ITF", "format-description": FORMAT_URL}
-    head |= {k: v for k, v in (("source", source), ("description", description)) if v is not None}
+    head: dict[str, Any] = {"format": "ITF", "format-description": FORMAT_URL, "source": "elrcheck"}
     head["varTypes"] = {name: type_text(ty) for name, ty in state.fields.items()}
     rows = []
     for i, value in enumerate(states):

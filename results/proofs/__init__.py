@@ -1,0 +1,1 @@
+"""The reports of `elrcheck prove --check-certificate` and `--controller`."""
