@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elrcheck.explorer.store.levels import LevelFiles
     from elrcheck.lang.load import Model
     from elrcheck.lang.lowering.program import Program
 
@@ -54,16 +55,23 @@ def add_selection(parser: argparse.ArgumentParser, scope: str) -> None:
     """Add the options that choose a model and a configuration."""
     parser.add_argument("--variant", default="kip_full")
     parser.add_argument("--scope", default=scope)
+    parser.add_argument("--model", type=Path, help="the file of a protocol, instead of variant and scope")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--reduce", action="store_true", help="with the reductions of docs/adr/0008 and 0009")
 
 
 def selected(options: argparse.Namespace) -> tuple[Model, Any]:
     """Return the model and the configuration that the options choose."""
     from elrcheck.base.requests import Selection
+    from elrcheck.console.selection_options import reduced
     from elrcheck.declared.select import resolve
-    from elrcheck.invariants.modules import load_checked_model
 
-    return load_checked_model(), resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
+    overrides = tuple(options.overrides)
+    chosen = Selection(options.variant, options.scope, overrides)
+    if options.model is not None:
+        chosen = Selection(model=options.model, overrides=overrides)
+    resolved = resolve(reduced(chosen, options.reduce))
+    return resolved.declared.checked(), resolved.config
 
 
 def lowered(options: argparse.Namespace) -> Program:
@@ -72,6 +80,23 @@ def lowered(options: argparse.Namespace) -> Program:
 
     model, config = selected(options)
     return lower(model, config, model.checks).program
+
+
+class LevelFolder:
+    """A keeper of a search that stores its levels in the working folder, and no manifest."""
+
+    def files(self, words: int) -> LevelFiles:
+        from elrcheck.explorer.store.levels import LevelFiles
+
+        return LevelFiles(Path("levels"), words)
+
+    def due(self) -> bool:
+        return False
+
+    def at_stop(self, interrupted: bool) -> bool:
+        return False
+
+    def save(self, *_: object) -> None: ...
 
 
 class PrintedTable:

@@ -21,7 +21,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measure import MEBI, PrintedTable, add_selection, lowered, run_again, start_control, work_of, write_report
+from measure import (
+    MEBI,
+    LevelFolder,
+    PrintedTable,
+    add_selection,
+    lowered,
+    run_again,
+    start_control,
+    work_of,
+    write_report,
+)
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
@@ -30,28 +40,12 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     from elrcheck.base.requests import Limits, SparkRequest
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings
-    from elrcheck.explorer.search.tally import Tally
-    from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
-
-    class Folder:
-        """A keeper that stores levels but no manifest."""
-
-        def files(self, words: int) -> LevelFiles:
-            return LevelFiles(Path("levels"), words)
-
-        def due(self) -> bool:
-            return False
-
-        def at_stop(self, interrupted: bool) -> bool:
-            return False
-
-        def save(self, written: list[SavedLevel], tally: Tally) -> None: ...
 
     limits = Limits(max_depth=options.max_depth)
     program = lowered(options)
-    settings = SearchSettings(limits, options.threads, KernelCache(), options.fingerprint, Folder())
+    settings = SearchSettings(limits, options.threads, KernelCache(), options.fingerprint, LevelFolder())
     if options.partitions == "local":
-        keeper = Folder() if options.fingerprint else None
+        keeper = LevelFolder() if options.fingerprint else None
         result = Search(program, replace(settings, keeper=keeper)).run(None, "complete")
         on_spark: dict[str, Any] = {}
     else:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,19 +17,19 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Instance, Leaf, Program
-from support.places import ROOT, protocol
+from support.places import ROOT, protocol, protocol_files
 from support.small_programs import counter, grid, tokens
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import edited_proof
 import edited_rule
+import table
 from c_program import CResult, compile_c, find_compiler, run_c
 from measure import Child, run_child
 from promela import promela_source
+from rows import FACTORS, GROUPS, ROWS
 from spin import MODES, SpinResult, build_verifier, find_spin, read_verifier, verifier_command
-
-import protocols
 
 COMPILER, SPIN = find_compiler(), find_spin()
 needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
@@ -147,22 +151,61 @@ def test_what_the_benchmarks_edit_is_there(place: tuple[str, str]) -> None:
     assert (ROOT / file).read_text(encoding="utf-8").count(old) == 1
 
 
-def test_the_protocols_that_are_compared_exist_with_their_settings() -> None:
-    for name, settings in protocols.CASES.items():
-        file = protocol(name.partition("@")[0])
-        assert resolve(Selection(model=file, overrides=settings)).overrides.keys() == {
-            each.partition("=")[0] for each in settings
-        }
+def test_the_problems_of_the_table_exist_with_their_settings() -> None:
+    protocols = {each.stem for each in protocol_files()}
+    for problem in {each for group in GROUPS.values() for each in group}:
+        name, _, settings = problem.partition("@")
+        overrides = tuple(filter(None, settings.split(",")))
+        chosen = Selection(model=protocol(name)) if name in protocols else Selection(scope=name)
+        resolved = resolve(replace(chosen, overrides=overrides))
+        assert resolved.overrides.keys() == {each.partition("=")[0] for each in overrides}
 
 
-def test_a_protocol_that_two_tools_count_differently_is_named() -> None:
-    child = Child(1.0, 0.5, 1 << 20, 0, "1146 states generated, 288 distinct states found, 0 states left on queue.", "")
-    tlc = protocols._read(protocols.TLC_COUNTS, child, child.output)
-    ours = protocols.CountedRun(child, 1146, 288, 0.9)
-    runs = {("two_phase", "again"): [ours], ("two_phase", "tlc"): [tlc]}
-    row = protocols._row("two_phase", runs)
-    assert (row["same"], row["generated"], row["distinct"]) == (True, 1146, 288)
-    other = protocols.CountedRun(child, 1146, 289, 0.9)
-    assert not protocols._row("two_phase", {**runs, ("two_phase", "stateright"): [other]})["same"]
-    with pytest.raises(SystemExit, match="no counts"):
-        protocols._read(protocols.STATERIGHT_COUNTS, child, child.output)
+def test_the_table_compares_rows_that_it_has() -> None:
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
+    assert {name for row, other, _ in FACTORS for name in (row, other)} <= set(names)
+
+
+def counted(output: str, **more: Any) -> table.MeasuredRun:
+    child = Child(1.0, 0.5, 1 << 20, 0, output, "", **more)
+    return table.MeasuredRun.of(child, table.tlc_counts(child))
+
+
+def test_engines_that_count_differently_do_not_agree() -> None:
+    tlc = counted("1146 states generated, 288 distinct states found, 0 states left on queue.", mark=0.25)
+    assert (tlc.distinct, tlc.steps, tlc.seconds, tlc.complete) == (288, 1146, 0.75, True)
+    ours = replace(tlc, cut=0, digest="a")
+    assert ours.agrees(tlc) and tlc.agrees(ours)
+    assert not replace(ours, distinct=289).agrees(tlc)
+    assert not replace(ours, generated=1147).agrees(tlc)
+    assert not replace(ours, digest="b").agrees(ours)
+    bounded = replace(ours, generated=1200, cut=54)
+    assert bounded.agrees(ours), "steps inside the bound are compared"
+    assert bounded.agrees(tlc), "TLC does not tell which of its steps leave the bound"
+    with pytest.raises(table.Missing, match="no counts"):
+        counted("Error: Java heap space")
+
+
+def test_a_stopped_tlc_counts_up_to_its_last_report() -> None:
+    text = """Starting... (2026-11-29 10:00:00)
+Progress(5) at 2026-11-29 10:00:03: 1,000 states generated (..), 100 distinct states found (..)
+Progress(9) at 2026-11-29 10:01:03: 61,000 states generated (..), 6,300 distinct states found (..)
+"""
+    child = Child(70.0, 120.0, 1 << 30, None, text, "")
+    assert table.tlc_counts(child) == {"generated": 61000, "distinct": 6300, "seconds": 63.0, "complete": False}
+
+
+@pytest.mark.slow
+def test_the_table_of_a_small_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is not installed here is named; the others count the same."""
+    rows = "elrcheck 1$|elrcheck 1, .*(step|symmetry)|C 1$|Spin 1 d|TLC|Python"
+    report = tmp_path / "table.json"
+    assert table.main(["two_phase", "--rounds", "1", "--rows", rows, "--output", str(report)]) == 0
+    (problem,) = json.loads(report.read_text())["problems"]
+    counts = {row["row"]: {(run["distinct"], run["generated"]) for run in row["runs"]} for row in problem["rows"]}
+    assert counts.keys() | problem["missing"].keys() == {row.name for row in ROWS if re.search(rows, row.name)}
+    assert counts["elrcheck 1"] == counts["Python 1"] == {(288, 1146)}
+    for name, pairs in counts.items():
+        assert pairs == ({(80, 318)} if "symmetry" in name else {(288, 1146)}), name
+    assert re.search(r"^elrcheck 1 +288 +1,146 ", capsys.readouterr().out, re.M)
