@@ -61,7 +61,8 @@ def _exported_tests(finding: Finding) -> Iterator[EvidenceText]:
         together.setdefault((spans(run.fails), spans(run.passes)), []).append(run.property)
     for (fails, passes), names in together.items():
         several = len(names) > 1
-        tests = " and ".join(f"`elrcheck export junit {finding.id} --property {name}`" for name in names)
+        options = " and ".join(f"`--property {name}`" for name in names)
+        tests = f"`elrcheck export junit {finding.id}` with {options}"
         passed = f"; {'they pass' if several else 'it passes'} on {passes}" if passes else ""
         text = f"the {'tests' if several else 'test'} of {tests} {'fail' if several else 'fails'}{passed}"
         yield EvidenceText(LEVEL["classes"], fails, text)

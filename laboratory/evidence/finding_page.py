@@ -5,6 +5,7 @@ A page adds nothing to the finding's file, and names what was not tried.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ SEARCHES_BELOW = "the shortest counterexamples below"
 """Evidence that the page shows without these words."""
 USUAL = "4.1.2"
 """The release that a command names if it has the finding."""
+COMMENT = re.compile(r"\s*(//|/?\*)")
+"""A line of Java or Scala that is only a comment."""
 MARK = "<!-- catalogue/findings/{finding}.toml -->"
 
 
@@ -167,7 +170,8 @@ def _diff(patch: Patch) -> Iterator[str]:
 
 
 def _changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that differ, with one line of context on either side."""
+    """Yield the lines that differ, with one line of context on either side; without comments and blank lines."""
+    before, after = ([line for line in side if line and not COMMENT.match(line)] for side in (before, after))
     for line in unified_diff(before, after, n=1, lineterm=""):
         if not line.startswith(("---", "+++", "@@")):
             yield f"{line[0]}   {line[1:]}".rstrip()
@@ -192,7 +196,7 @@ def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
             note = f"{run.control.note}: " if run.control.note and run.control.note != noted else ""
             noted = run.control.note
             others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
-            control = f"none of these with {control_options(run)}{others}"
+            control = f"none with {control_options(run)}{others}"
             yield "#   the same control" if control == before else f"#   control: {note}{control}"
             before = control
 

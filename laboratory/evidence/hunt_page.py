@@ -22,7 +22,7 @@ def hunt_page(hunt: Hunt) -> str:
     cases = {case.name.partition("/")[2]: case for case in hunted_cases()}
     whole = all(is_whole(case, cases[case.name]) for case in broken)
     start = head("hunt") if whole else f"{head('hunt')}\n{SOME}"
-    rows = table(("operation/fault", "variants", "what breaks, and why"), _rows(single))
+    rows = table(("operation/fault", "variants", "why properties break"), _rows(single))
     return "\n".join([start, *_summary(hunt), *rows, *_pairs(hunt), *_others(hunt)]).rstrip() + "\n"
 
 
@@ -45,12 +45,12 @@ def _summary(hunt: Hunt) -> Iterator[str]:
 
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:
-    """Yield a row for all operations with faults that break the same properties, for the same reasons and variants."""
+    """Yield a row for all operations with faults that break properties for the same reasons, in the same variants."""
     hunted = dict.fromkeys(case.selection.variant for case in hunted_cases())
     all_of_4 = ", ".join(name for name in hunted if name.startswith("code_4_"))
     alike: dict[tuple[str, str], list[str]] = {}
     for name, cases in groupby(broken, key=lambda case: case.name.partition("@")[0]):
-        for text, same in groupby(cases, key=_violations):
+        for text, same in groupby(cases, key=_reasons):
             variants = ", ".join(case.variant for case in same).replace(all_of_4, "code_4_*")
             alike.setdefault((variants, text), []).append(name)
     for (variants, text), names in alike.items():
@@ -81,6 +81,11 @@ def _pairs(hunt: Hunt) -> Iterator[str]:
         f"Of {len(pairs)} pairs of operations (`laboratory/evidence/hunt_pairs.toml`), {len(more)} break a property"
         f" that neither operation breaks alone with that fault{beyond}."
     )
+
+
+def _reasons(case: HuntedCase) -> str:
+    reasons = sorted({reason for each in case.violations for reason in because(each).split(", ")})
+    return ", ".join(reasons) + ("" if case.complete else "; limit reached")
 
 
 def _violations(case: HuntedCase) -> str:

@@ -29,17 +29,34 @@ class Red:
     guard: str = ""
 
 
-PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+def _page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
 PATCHES = [
-    *re.findall(r"<<'EOF'\n(--- a/.*?)^EOF$", TUTORIAL, re.M | re.S),
-    *re.findall(r"^```diff\n(.*?)^```$", PAGE, re.M | re.S),
+    *re.findall(r"<<'EOF'\n(--- a/.*?)^EOF$", _page("tutorial"), re.M | re.S),
+    """\
+--- a/model/broker/high_watermark.py
++++ b/model/broker/high_watermark.py
+@@ -35,1 +35,1 @@
+-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)
++    return len(counted) >= 1
+""",
+    """\
+--- a/model/control_plane/decide.py
++++ b/model/control_plane/decide.py
+@@ -184,3 +184,3 @@
+     old = controller.registration[b]
+-    clean = vouches(c, old, shutdown_was_clean(c, event.presented, old.epoch), event.brings_directory)
++    clean = True
+     if registration_fails(c, controller, b, clean):
+""",
 ]
 JOINS_TOO_EARLY = Red("P-27", "same_incarnation", "ExpandIsr, guard: f has caught up")
 COMMITS_BELOW_MIN_ISR = Red("P-1", "leader_holds_committed")
 TRUSTS_EVERY_SHUTDOWN = Red("P-14", "removed_at_registration")
 EVERY = (JOINS_TOO_EARLY, COMMITS_BELOW_MIN_ISR, TRUSTS_EVERY_SHUTDOWN)
-"""In the order of the patches: the first is on the page of the tutorial."""
+"""In the order of the patches: the first is on a page."""
 
 
 @pytest.fixture
@@ -91,13 +108,13 @@ def points_at_the_copy(package: Path, document: Any, edit: Red) -> None:
         assert f"def {action}(" in "\n".join(source[line - 1 : line + 3])
 
 
-def test_every_patch_of_the_page_applies_and_says_what_it_breaks(copied: Path) -> None:
+def test_every_patch_applies_and_a_page_says_what_it_breaks(copied: Path) -> None:
     """Quick, so that a renamed line is noticed by whoever renames it."""
     assert len(PATCHES) == len(EVERY)
-    quoted = re.findall(r"of the (?:first|second|third), .+?\(`.+?`\)", PAGE, re.S)
-    for patch, red, words in zip(PATCHES, EVERY, quoted, strict=True):
+    reported = re.findall(r"(P-\d+)[^(]*?\(`(\w+)`\)", _page("ci").split("## Three broken rules")[1].split("\n## ")[0])
+    assert reported == [(red.property, red.conjunct) for red in EVERY]
+    for patch in PATCHES:
         apply_diff(patch, copied)
-        assert f"{red.property}" in words and f"`{red.conjunct}`" in words
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def page(name: str) -> str:
 
 
 def blocks_of(name: str) -> list[Block]:
-    """Of ci.md without what is quoted: that is of a changed model (compared by test_gate_rules.py)."""
+    """Of ci.md without what is quoted."""
     selected = blocks(page(name))
     if name == "ci":
         selected = [Block(block.commands) for block in selected]
