@@ -15,7 +15,6 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.configured import find_variant, variant_config
-from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.file_values import knob_values
 from elrcheck.invariants.proof_parts import INDUCTION, SETTINGS
@@ -29,6 +28,8 @@ ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forge
 """Knobs whose values do not limit a proof: sizes, and how a search represents states."""
 ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
 """Knobs whose values are different protocols, so that the report always names the one that is covered."""
+ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
+"""Budgets that only bound a search: even at 0 a proof covers what they count."""
 
 
 class ProofSettings(NamedTuple):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.conformance import packaged
-from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
 from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
@@ -26,6 +25,7 @@ from elrcheck.laboratory.evidence.finding_page import FindingPage
 from elrcheck.laboratory.evidence.hunt_page import hunt_page
 from elrcheck.laboratory.evidence.hunted import packaged_hunt
 from elrcheck.laboratory.evidence.proof_page import proof_page
+from elrcheck.laboratory.evidence.proved_variants import packaged_proofs
 
 DOCS = Path(__file__).resolve().parent
 FINDINGS = DOCS / "findings"

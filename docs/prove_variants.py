@@ -1,6 +1,6 @@
 """Proves every variant, and walks through it: `python docs/prove_variants.py [VARIANT ..]`.
 
-Writes catalogue/evidence/proved_variants.json, from which `python docs/generate_pages.py` makes
+Writes laboratory/evidence/proved_variants.json, from which `python docs/generate_pages.py` makes
 docs/proofs-by-variant.md. Without names, only variants whose model has changed since are proved again.
 """
 
@@ -20,11 +20,11 @@ from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.configured import find_variant
-from elrcheck.catalogue.evidence.proved_variants import NAME, ProvedVariant, ProvedVariants, packaged_proofs
 from elrcheck.catalogue.proof_settings import widened
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.laboratory.evidence.proved_variants import NAME, ProvedVariant, ProvedVariants, packaged_proofs
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS

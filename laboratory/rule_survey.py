@@ -18,9 +18,9 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
-from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.suite.suite import run_suite, selected_cases
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
+from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.laboratory.rule_bench import MutantTask, judge
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_answer import MutantAnswer

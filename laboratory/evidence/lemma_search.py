@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from elrcheck.base.requests import Limits
 from elrcheck.base.roundtrip import Record
-from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.proof_settings import outside
 from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.laboratory.evidence.proved_variants import ASSUMED_OF
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.choices import RecoveryStrategy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
 from elrcheck.laboratory.evidence.page_lines import head, paragraphs, table
+from elrcheck.laboratory.evidence.proved_variants import Breach, ProvedVariant, breaches
 
 WIDTH = 8
 """Variants in one table."""

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import pytest
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory import rule_survey
+from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.mutation.rule_mutants import RuleMutants
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

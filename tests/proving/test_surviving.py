@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 
 from elrcheck.base.progress import Silent
-from elrcheck.catalogue.evidence.proved_variants import ProvedVariant, breaches, packaged_proofs
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.laboratory.evidence.proved_variants import ProvedVariant, breaches, packaged_proofs
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy

@@ -19,6 +19,7 @@ from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
 from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.proof_settings import ALWAYS_ENABLED
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.results.prove_report import LemmaDropped
@@ -27,8 +28,6 @@ NAME = "proved_variants.json"
 SCHEMA = "elrcheck.proved-variants/1"
 ASSUMED_OF = frozenset(("feature_changes", "min_isr_changes"))
 """Budgets of the steps that a proof may leave out in part; a search with any of them is not covered then."""
-ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fences", "shrinks"))
-"""Budgets that only bound a search: even at 0 a proof covers what they count."""
 NETWORK = frozenset(("response_loss", "fetch_loss"))
 NO_RULES = NETWORK | {
     "elr_enabled",
@@ -99,7 +98,7 @@ class Breach:
 
 
 def packaged_proofs() -> tuple[ProvedVariant, ...]:
-    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), ProvedVariants).variants
+    return from_text((files("elrcheck.laboratory.evidence") / NAME).read_bytes(), ProvedVariants).variants
 
 
 def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
