@@ -227,6 +227,7 @@ def prove(
     solver: Literal["z3", "cvc5"] | None = None,
     surviving: bool = False,
     liveness: bool = False,
+    reductions: bool = False,
     needed: bool = False,
     any_size: bool = False,
     progress: bool = False,
@@ -248,6 +249,7 @@ def prove(
     solver: Also check with this solver all that was proved, or all of the certificate.
     surviving: If lemmas are not preserved, report which properties the others still prove.
     liveness: Prove that waits end (V-*), instead of the other properties.
+    reductions: Prove instead that each reduction of `check `reduce`` loses nothing in this configuration.
     needed: Report for each lemma an obligation that is open without it.
     any_size: Also try to prove each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.

@@ -69,6 +69,9 @@ class ProveRequest:
     liveness: Annotated[
         bool, Option("Prove that waits end (V-*), instead of the other properties.", group="Properties")
     ] = False
+    reductions: Annotated[
+        bool, Option("Prove instead that each reduction of `check --reduce` loses nothing in this configuration.")
+    ] = False
     needed: Annotated[bool, Option("Report for each lemma an obligation that is open without it.")] = False
     any_size: Annotated[
         bool, Option("Also try to prove each obligation for every size of the sorts, logs and limits at once.")

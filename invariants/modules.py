@@ -30,6 +30,7 @@ from elrcheck.invariants.lemmas import (
     lemmas_views,
 )
 from elrcheck.invariants.proof_parts import INDUCTION
+from elrcheck.invariants.reductions import representatives
 from elrcheck.invariants.stages import process_waits, replication_waits
 from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn
@@ -40,7 +41,17 @@ from elrcheck.model.protocol import load_model
 
 CHECKED = (properties, membership, epochs, acknowledgements, operations, witnesses)
 LIVENESS = (liveness, timeouts)
-LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses, lemmas_responses)
+LEMMAS = (
+    lemmas_views,
+    lemmas_logs,
+    lemmas_quorums,
+    lemmas_changes,
+    lemmas_recovery,
+    lemmas_losses,
+    lemmas_responses,
+    representatives,
+)
+"""What only proofs read: lemmas, and the representatives of states."""
 WAITS = (*LIVENESS, process_waits, replication_waits)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from elrcheck.invariants.lemmas import lemmas_changes, lemmas_losses, lemmas_recovery, lemmas_responses
+from elrcheck.invariants.reductions.representatives import REDUCTIONS
 from elrcheck.invariants.stages import process_waits, replication_waits
 from elrcheck.lang.induction import Induction, Operator
 from elrcheck.model.choices import RecoveryStrategy
@@ -64,4 +65,5 @@ INDUCTION = Induction(
     waits={**process_waits.WAITS, **replication_waits.WAITS},
     wait_measures=dict.fromkeys(replication_waits.WAITS, replication_waits.MEASURES),
     wait_lemmas=(*process_waits.LEMMAS, *replication_waits.LEMMAS),
+    reductions=REDUCTIONS,
 )

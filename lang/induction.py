@@ -50,6 +50,25 @@ class WaitStage:
     enables: tuple[WaitStage, ...] = ()
 
 
+def _nowhere(config: Any) -> str:
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """States with the same representative are one to a reduced search.
+
+    same: an operator `(c, s)` that returns the representative of a state; it sees the settings. settings: fields of the
+    configuration with which the rules themselves merge states. left_out: returns why the operator does not describe
+    what the rules merge in a configuration, or "" if it does.
+    """
+
+    name: str
+    same: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Callable[[Any], str] = _nowhere
+
+
 def _none(config: Any) -> Mapping[str, Any]:
     return {}
 
@@ -66,6 +85,7 @@ class Induction:
     stages of its wait, the last one first; wait_measures: liveness property -> operators `(c, s, ..)` that return
     numbers from 0 on: a step that lowers one, and none before it, may lead back into any stage, and no other step than
     a disturbance raises one unless it lowers one before it; wait_lemmas: predicates on states that only these need.
+    reductions: of searches, which `prove --reductions` justifies.
     """
 
     history: RunHistory | None = None
@@ -80,3 +100,4 @@ class Induction:
     waits: Mapping[Operator, tuple[WaitStage, ...]] = field(default_factory=dict)
     wait_measures: Mapping[Operator, tuple[Operator, ...]] = field(default_factory=dict)
     wait_lemmas: tuple[Operator, ...] = ()
+    reductions: tuple[Reduction, ...] = ()

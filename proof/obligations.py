@@ -163,7 +163,7 @@ class Prover:
             return None
         solver.push()
         solver.add(z3.Not(goal))
-        answer = self._decided(solver, self.literals)
+        answer = self.decided(solver, self.literals)
         solver.pop()
         if answer is not None:
             return answer
@@ -191,7 +191,7 @@ class Prover:
         self, solver: Any, lemmas: Collection[str], after: Mapping[str, Any] | None, parts: Parts = ()
     ) -> Discharge:
         started = time.perf_counter()
-        decided = self._decided(solver, lemmas)
+        decided = self.decided(solver, lemmas)
         if decided is not None:
             return decided
         seconds = time.perf_counter() - started
@@ -208,7 +208,7 @@ class Prover:
             broken=tuple(dict.fromkeys(false)),
         )
 
-    def _decided(self, solver: Any, lemmas: Collection[str]) -> Discharge | None:
+    def decided(self, solver: Any, lemmas: Collection[str] = ()) -> Discharge | None:
         """Return the answer to a question; None if it is refuted."""
         started = time.perf_counter()
         answer = self.check(solver, lemmas)

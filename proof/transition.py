@@ -72,7 +72,7 @@ class Transitions:
     any_order: let constant lists of all members have any order, and leave out instances that others stand for, if the
     configuration allows it: all constants are the same for all members. assumed: names of assumptions on steps beside
     those that every proof of the model makes (`Induction`). every_step: assume nothing, so that steps are those of the
-    plain model.
+    plain model. slots: the scalars of the state, if not those that lowering finds.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class Transitions:
         assumed: Sequence[str] = (),
         *,
         every_step: bool = False,
+        slots: Sequence[Slot] | None = None,
     ) -> None:
         self.model, self.config, self.history = model, config, model.induction.history
         always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
@@ -91,7 +92,7 @@ class Transitions:
         self.alg = Z3Algebra()
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure: Structure = self.evaluator.structure
-        self.slots = lower(model, config, ()).slots
+        self.slots = tuple(slots) if slots is not None else lower(model, config, ()).slots
         self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
         self.alike = self._equivariance() if any_order else None
         if self.alike is None:

@@ -40,6 +40,7 @@ from elrcheck.proving.failures_by_root import with_roots
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
+from elrcheck.proving.prove_reductions import run_reductions
 from elrcheck.proving.step_failure import state_report
 from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
 from elrcheck.proving.wait_proof import demand_stages, with_waits
@@ -66,7 +67,11 @@ def run_prove(request: ProveRequest, progress: Progress, partial: bool = False) 
         _reject_options(request, "is about a proof of other properties than liveness", "--liveness")
     elif request.any_size:
         _reject_options(request, "is about a proof for given sizes", "--any-size")
+    if request.reductions:
+        _reject_options(request, "is about a proof of properties", "--reductions")
     selected = resolve(request.selection)
+    if request.reductions:
+        return structs.replace(run_reductions(selected, request, progress), model=selected.model, patch=selected.patch)
     return structs.replace(_proof_of(selected, request, progress, partial), model=selected.model, patch=selected.patch)
 
 
@@ -140,8 +145,11 @@ def _reject_options(request: ProveRequest, reason: str, other: str) -> None:
         "--solver": request.solver is not None,
         "--surviving": request.surviving,
         "--needed": request.needed,
-        "--certificate": request.liveness and request.certificate is not None,
-        "--any-size": request.liveness and request.any_size,
+        "--certificate": (request.liveness or request.reductions) and request.certificate is not None,
+        "--any-size": (request.liveness or request.reductions) and request.any_size,
+        "--liveness": request.reductions and request.liveness,
+        "--assume": request.reductions and bool(request.assumed),
+        "--property": request.reductions and bool(request.properties),
     }
     for option, is_chosen in chosen.items():
         if is_chosen:

@@ -285,6 +285,21 @@ class WaitReport(Record, frozen=True):
     """What is open about steps: that they do not lead back into a later stage."""
 
 
+class ReductionProof(Record, frozen=True):
+    """The proof that a reduction of a search loses nothing: no verdict, and no length of a shortest trace."""
+
+    name: str
+    verdict: CellVerdict
+    settings: Mapping[str, Scalar]
+    """What turns it on."""
+    obligations: int
+    """One for each goal of each step, renamings of members apart, and one for each property of states."""
+    seconds: float
+    lemmas: tuple[str, ...]
+    """What the proof assumes of every state, with the settings and without; `prove` proves it."""
+    source: str | None = None
+
+
 class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     """The result of `elrcheck prove`."""
 
@@ -314,6 +329,8 @@ class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     verdict is not `proved`."""
     waits: tuple[WaitReport, ...] = ()
     """Of the liveness properties, which `--liveness` proves instead of the others."""
+    reductions: tuple[ReductionProof, ...] = ()
+    """Of the searches with `--reduce`, which `--reductions` justifies instead of proving properties."""
     roots: tuple[RootFailure, ...] = ()
     """The refuted obligations of steps by root failure, that of most of them first."""
     interrupted: bool = False

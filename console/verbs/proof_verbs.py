@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from elrcheck.base.proof_requests import AllVariants, Brokers, MutateRequest, ProveRequest
     from elrcheck.results.mutation_report import MutateReport
 
-BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "any_size", "liveness", "assumed")
+BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "any_size", "liveness", "reductions", "assumed")
 
 
 @verb(requests="proof_requests", formats=LOCATED_CASES)

@@ -61,6 +61,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         yield from _implications(report)
     if detail >= 0:
         yield from _waits(report)
+        yield from _reductions(report)
         yield from _phases(report)
     if detail > 0:
         yield Table(
@@ -131,6 +132,8 @@ def claim(report: ProveReport) -> str:
         number = 0 if report.possible is None else len(report.possible.impossible)
         more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
         return f": {len(open_ones)} of {whole} obligations open{more}{assumptions_text(report)}"
+    if report.reductions:
+        return f": {several(len(report.reductions), 'reduction')} of searches lose nothing"
     if covered is None:
         return assumptions_text(report)
     extent = (
@@ -267,6 +270,16 @@ def _waits(report: ProveReport) -> Iterator[Block]:
                 ", ".join(wait.disturbances) or "(always)",
             )
             for wait in report.waits
+        ],
+    )
+
+
+def _reductions(report: ProveReport) -> Iterator[Block]:
+    yield Table(
+        ("reduction", "verdict", "obligations", "seconds", "assumes the lemmas"),
+        [
+            (one.name, one.verdict, one.obligations, Number(f"{one.seconds:.1f}"), ", ".join(one.lemmas) or "(none)")
+            for one in report.reductions
         ],
     )
 

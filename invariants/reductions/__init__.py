@@ -1,0 +1,1 @@
+"""What reductions of a search take for the same state (ADR 42)."""
