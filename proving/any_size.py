@@ -31,6 +31,8 @@ from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport
 
 SECONDS = 20.0
 """The time limit of an obligation, unless the user sets one."""
+IMPLIED_SECONDS = 6.0
+"""The time limit for the question whether the lemmas imply a part of a property, in processor time."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,10 @@ class AnySizeProof:
         self.proof, self.bounded, self.timeout, self.progress = proof, proof.report, timeout, progress
         self.progress.stage("building the transition relation for any size")
         self.system = Unbounded(proof.model, proof.config, proof.assumed)
+        self.implied = self._implied()
+        if self.implied:
+            self.system = Unbounded(proof.model, proof.config, proof.assumed, implied=self.implied)
+        self.goals = tuple(goal for goal in proof.goals if goal not in self.implied)
         self.choices = every_choice(self.system)
         self.idents = {fn.name: fn.ident or fn.name for fn in self.system.goals.values()}
         self.cells_of_sizes = {(cell.action, cell.lemma): cell for cell in proof.report.cells}
@@ -97,7 +103,8 @@ class AnySizeProof:
         answers = self.answers
         try:
             self.progress.stage("[1/3] initiation, for any size")
-            initiation.extend(map(self._initiation, self.bounded.initiation))
+            stated = (one for one in self.bounded.initiation if one.name not in self.implied)
+            initiation.extend(map(self._initiation, stated))
             self.progress.stage("[2/3] consecution, for any size")
             self._consecution(workers)
             self.progress.stage("[3/3] implication, for any size")
@@ -135,9 +142,7 @@ class AnySizeProof:
             if cell.verdict == "refuted"
         )
         chosen = [*self.proof.step_properties, *self.proof.state_properties]
-        return FinishedAnySize(
-            self.system, report, self.answers, self.beside, refuted, self.proof.goals, chosen, source
-        )
+        return FinishedAnySize(self.system, report, self.answers, self.beside, refuted, self.goals, chosen, source)
 
     # ------------------------------------------------------------------------- phases
 
@@ -148,8 +153,22 @@ class AnySizeProof:
 
     def _implication(self, fn: Fn) -> ObligationReport:
         bounded = next(report for report in self.bounded.implication if report.name == fn.name)
-        ask = lambda: questions(self.system, self.system.typed, bounded.core)  # noqa: E731
+        hints = tuple(self.system.lemmas) if fn.name in self.implied else bounded.core
+        ask = lambda: questions(self.system, self.system.typed, hints)  # noqa: E731
         return self._obligation("implication", bounded, ask, self.system.implied(fn))
+
+    def _implied(self) -> frozenset[str]:
+        """Return properties that the lemmas and the other properties imply: no step has to preserve them."""
+        if self.proof.model.induction.history is not None:
+            return frozenset()
+        self.progress.stage("which properties the lemmas imply")
+        left = dict.fromkeys(self.system.lemmas)
+        for fn in self.proof.model.always:
+            others = [name for name in left if name != fn.name]
+            premises = Premises(self.system.scope, self.system.typed, self.system.lemma, others, others)
+            if fn.name in left and others and premises.imply(self.system.lemma(fn.name), IMPLIED_SECONDS):
+                del left[fn.name]
+        return frozenset(self.system.lemmas.keys() - left.keys())
 
     def _obligation(self, name: PhaseName, bounded: ObligationReport, ask: Any, goal: Any) -> ObligationReport:
         if bounded.verdict == "refuted":
@@ -157,14 +176,14 @@ class AnySizeProof:
         answer = self.beside[name, bounded.name] = ask().prove(goal, self.timeout)
         verdict = "proved" if answer.proved else "unknown"
         self.progress.tell(ObligationDone(name, 1, 1, bounded.name, verdict, answer.seconds))
-        return structs.replace(
-            bounded, verdict=verdict, seconds=round(answer.seconds, 3), reason=answer.reason, witness=None
-        )
+        core = tuple(sorted(answer.lemmas)) if answer.proved else bounded.core
+        seconds = round(answer.seconds, 3)
+        return structs.replace(bounded, verdict=verdict, seconds=seconds, core=core, reason=answer.reason, witness=None)
 
     def _consecution(self, workers: int) -> None:
         """Store for the number of each choice its answers by goal; None for one that is never enabled."""
         tasks = sorted(map(self.task, range(len(self.choices))), key=_questions_before, reverse=True)
-        total, decided = len(tasks) * len(self.proof.goals), 0
+        total, decided = len(tasks) * len(self.goals), 0
         for one in solved(self.system, tasks, workers):
             self.answers[one.number] = one.answers
             for goal, answer in (one.answers or {}).items():
@@ -176,7 +195,7 @@ class AnySizeProof:
     def task(self, number: int) -> StepTask:
         """Return the goals of a choice that are not refuted for the given sizes."""
         system, action = self.system, self.choices[number].action.name
-        bounded = {goal: self.cells_of_sizes.get((action, self.idents.get(goal, goal))) for goal in self.proof.goals}
+        bounded = {goal: self.cells_of_sizes.get((action, self.idents.get(goal, goal))) for goal in self.goals}
         hints: Hints = {goal: cell.core for goal, cell in bounded.items() if cell is not None}
         goals = tuple(goal for goal, cell in bounded.items() if cell is None or cell.verdict != "refuted")
         origin = system.model.origin
@@ -189,7 +208,7 @@ class AnySizeProof:
             numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
             if not all(number in answers for number in numbers):
                 continue
-            for goal in self.proof.goals:
+            for goal in self.goals:
                 ident = self.idents.get(goal, goal)
                 bounded = self.cells_of_sizes.get((action.name, ident))
                 if bounded is not None and bounded.verdict == "refuted":

@@ -158,10 +158,13 @@ def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> Compar
 def _compared_any_size(
     manifest: Manifest, model: Model, config: ModelConfig, chosen: Sequence[Fn], written: tuple[str, ...]
 ) -> ComparedTexts:
-    system = Unbounded(model, config, manifest.assumptions)
+    lemmas = {fn.name for fn in lemmas_of(model)}
+    implied = (lemmas & {fn.name for fn in chosen if not fn.is_step}) - set(manifest.lemmas)
+    system = Unbounded(model, config, manifest.assumptions, implied=implied)
     text = AnySizeText(system, chosen)
     own = tuple(text.premises().splitlines())
-    every = {part.subject: part for part in any_size_parts(text, goal_names(model, _steps_of(chosen)))}
+    goals = [goal for goal in goal_names(model, _steps_of(chosen)) if goal not in implied]
+    every = {part.subject: part for part in any_size_parts(text, goals)}
     shared = [] if written == own else [manifest.premises.file]
     listed = _lists_match(manifest, tuple(system.lemmas.values()), system.assumptions)
     if not listed or manifest.actions != any_size_choices(system):

@@ -15,17 +15,27 @@ from typing import Any
 
 import z3
 
-from elrcheck.proof.any_size.subterms import subterms
+from elrcheck.proof.any_size.subterms import opened, subterms
 
+_NAMED = "some!"
+"""The beginning of the names that `Splitting` chooses."""
 LENGTH = ".length"
 """The end of the name of a sequence's length."""
 
 
 def members_of(goal: Any) -> list[Any]:
     """Return the constants of uninterpreted sorts for which `Splitting` has chosen names, in the order of the names."""
-    named = (term for term in subterms(goal) if z3.is_const(term) and term.decl().name().startswith("some!"))
-    of_sorts = (one for one in named if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT)
-    return sorted(of_sorts, key=lambda one: int(one.decl().name().partition("!")[2]))
+    return [one for one in _named(goal) if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT]
+
+
+def numbers_of(goal: Any) -> list[Any]:
+    """Return the numbers for which `Splitting` has chosen names, in the order of the names."""
+    return [one for one in _named(goal) if z3.is_int(one)]
+
+
+def _named(goal: Any) -> list[Any]:
+    named = (term for term in subterms(goal) if z3.is_const(term) and term.decl().name().startswith(_NAMED))
+    return sorted(named, key=lambda one: int(one.decl().name().partition("!")[2]))
 
 
 def lengths_of(goal: Any) -> list[Any]:
@@ -107,6 +117,26 @@ class Places:
 
     def _is_defined(self, term: Any) -> bool:
         return bool(z3.is_app(term) and term.num_args() > 0 and term.decl().name() in (self.defined or ()))
+
+
+def at_numbers(formula: Any, numbers: Sequence[Any], depth: int = 0) -> Any:
+    """Return a formula that also says, for each of its universal numbers, what it says of these numbers.
+
+    Bounds alone, such as `0 <= n < bound`, are no term at which the solver would instantiate a quantifier. depth: of
+    quantifiers around the formula.
+    """
+    if _is_universal(formula):
+        own, body = opened(formula, depth)
+        whole = z3.ForAll(own, at_numbers(body, numbers, depth + 1))
+        if not all(map(z3.is_int, own)):
+            return whole
+        return z3.And(whole, *(at_numbers(one, numbers, depth) for one in _with_values(formula, numbers)))
+    if z3.is_and(formula) or z3.is_or(formula):
+        parts = [at_numbers(part, numbers, depth) for part in formula.children()]
+        return z3.And(parts) if z3.is_and(formula) else z3.Or(parts)
+    if z3.is_implies(formula):
+        return z3.Implies(formula.arg(0), at_numbers(formula.arg(1), numbers, depth))
+    return formula
 
 
 def _with_values(quantifier: Any, values: Sequence[Any]) -> Iterator[Any]:

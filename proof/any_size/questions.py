@@ -19,8 +19,9 @@ from elrcheck.proof.any_size.cardinality import OF_TWO
 from elrcheck.proof.any_size.cases import AXIOM, cases_before, subset_cuts
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.goal_parts import Splitting
-from elrcheck.proof.any_size.instances import Places, lengths_of, members_of
+from elrcheck.proof.any_size.instances import Places, at_numbers, lengths_of, members_of, numbers_of
 from elrcheck.proof.any_size.route import Cases, PartRoute, Question, Route
+from elrcheck.proof.any_size.triggers import triggered_inside
 from elrcheck.proof.solver import ask, milliseconds
 
 
@@ -63,7 +64,8 @@ class WayToAsk:
     """One way to ask. hinted: assume only the lemmas of the hint; matching: instantiate quantifiers by triggers alone,
     without model-based instantiation; sizes: the axioms about two sets; both_sides: as in `NamedTerms.needed`;
     members: assume lemmas that name new values only for the members that the question names (`Places`); without
-    `arguments`, all lemmas about two members or more, and only for those of the goal."""
+    `arguments`, all lemmas about two members or more, and only for those of the goal; numbers: assume lemmas also at
+    the numbers of the goal (`at_numbers`), with triggers inside axioms."""
 
     hinted: bool
     matching: bool
@@ -71,11 +73,13 @@ class WayToAsk:
     both_sides: bool = False
     members: bool = False
     arguments: bool = True
+    numbers: bool = False
 
 
 BOTH_SIDES = WayToAsk(True, True, (), both_sides=True)
 AT_MEMBERS = WayToAsk(True, True, (), both_sides=True, members=True)
 AT_GOAL = WayToAsk(True, True, (), both_sides=True, members=True, arguments=False)
+AT_NUMBERS = WayToAsk(True, True, ("meet",), numbers=True)
 WAYS = (
     WayToAsk(True, True, ()),
     WayToAsk(True, True, OF_TWO),
@@ -88,6 +92,7 @@ WAYS = (
     AT_MEMBERS,
     WayToAsk(True, True, OF_TWO, both_sides=True, members=True),
     AT_GOAL,
+    AT_NUMBERS,
 )
 """A route names them by number. None is best: a way proves a goal at once, or mostly not within minutes."""
 BEFORE = (AT_MEMBERS, AT_GOAL, BOTH_SIDES)
@@ -131,6 +136,13 @@ class Premises:
     hints: Collection[str]
     own: str | None = None
     arguments: Sequence[Any] = ()
+
+    def imply(self, goal: Any, seconds: float) -> bool:
+        """Return whether premises and lemmas are seen at once to imply a goal. seconds: of the processor, a part."""
+        tries = Tries(self, seconds)
+        quick = (WAYS[0], AT_NUMBERS)
+        parts = Splitting().parts(goal)
+        return all(tries.in_rounds(part, ROUNDS[:3], quick)[0] is not None for part in parts)
 
     def prove(self, goal: Any, timeout: float, route: Route | None = None) -> GoalAnswer:
         """Prove that premises and lemmas imply a goal. timeout: processor seconds for each part.
@@ -213,9 +225,13 @@ class Premises:
             lengths = list(self.scope.lengths.values())
             places = Places([*members, *self.arguments], lengths, lengths_of(goal), self.scope.definitions)
             lemmas = [places.instances(lemma) for lemma in lemmas]
+        if way.numbers:
+            numbers = numbers_of(goal)
+            lemmas = [at_numbers(lemma, numbers) for lemma in lemmas]
         formulas = [*self.premises, *lemmas, z3.Not(goal)]
+        needed = self.scope.needed(formulas, way.sizes, both_sides=way.both_sides)
         question = z3.AstVector()
-        for formula in (*formulas, *self.scope.needed(formulas, way.sizes, both_sides=way.both_sides)):
+        for formula in (*formulas, *(map(triggered_inside, needed) if way.numbers else needed)):
             question.push(formula)
         # In a context of its own, terms have the same numbers in every run, and these decide much of what Z3 tries.
         context = z3.Context()

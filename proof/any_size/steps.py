@@ -7,7 +7,7 @@ of its own.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,10 +68,18 @@ class Unbounded:
     """The arbitrary state, the history and the lemmas of a model of any size.
 
     assumed: names of assumptions on steps beside those that every proof of the model makes. named: see `Named`.
+    implied: properties that `lemmas_of` lists but that are left out of the lemmas, since the others imply them.
     """
 
-    def __init__(self, model: Model, config: ModelConfig, assumed: Sequence[str] = (), named: Named = "rules") -> None:
-        self.model, self.config, self.assumed = model, config, tuple(assumed)
+    def __init__(
+        self,
+        model: Model,
+        config: ModelConfig,
+        assumed: Sequence[str] = (),
+        named: Named = "rules",
+        implied: Collection[str] = (),
+    ) -> None:
+        self.model, self.config, self.assumed, self.left_out = model, config, tuple(assumed), frozenset(implied)
         always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
         self.assumptions = [*always, *assumptions_of(model, assumed)]
         self.evaluator = AnySizeEvaluator(model, config, named)
@@ -118,11 +126,11 @@ class Unbounded:
     @cached_property
     def with_all_names(self) -> Unbounded:
         """The same system, with names for the operators of lemmas, too."""
-        return Unbounded(self.model, self.config, self.assumed, "all")
+        return Unbounded(self.model, self.config, self.assumed, "all", self.left_out)
 
     @cached_property
     def lemmas(self) -> dict[str, Fn]:
-        return {fn.name: fn for fn in lemmas_of(self.model)}
+        return {fn.name: fn for fn in lemmas_of(self.model) if fn.name not in self.left_out}
 
     @cached_property
     def goals(self) -> dict[str, Fn]:

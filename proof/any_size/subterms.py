@@ -22,3 +22,9 @@ def subterms(term: Any, inside_quantifiers: bool = True) -> Iterator[Any]:
             todo.extend(part.children())
         elif inside_quantifiers:
             todo.append(part.body())
+
+
+def opened(quantifier: Any, depth: int = 0) -> tuple[list[Any], Any]:
+    """Return constants for the variables of a quantifier, and its body about them. depth: of quantifiers around it."""
+    own = [z3.Const(f"own!{depth}.{k}", quantifier.var_sort(k)) for k in range(quantifier.num_vars())]
+    return own, z3.substitute_vars(quantifier.body(), *reversed(own))

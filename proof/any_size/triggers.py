@@ -1,4 +1,6 @@
-"""More triggers for definitions, so that the solver also uses one where only its right side speaks of a member.
+"""More triggers for definitions and axioms.
+
+A definition is also used where only its right side speaks of a member.
 
 `f(x) == body(x)` is instantiated at the members at which the solver meets `f`. Whether a set of the next state is empty
 depends on members that only the state before names: the instance at such a member has to come from a term of the body.
@@ -11,7 +13,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.proof.any_size.subterms import subterms
+from elrcheck.proof.any_size.subterms import opened, subterms
 
 
 def triggered_by_both_sides(axiom: Any) -> Any:
@@ -22,8 +24,7 @@ def triggered_by_both_sides(axiom: Any) -> Any:
     """
     if not (z3.is_quantifier(axiom) and axiom.is_forall() and z3.is_eq(axiom.body())):
         return axiom
-    own = [z3.Const(f"own!{k}", axiom.var_sort(k)) for k in range(axiom.num_vars())]
-    whole = z3.substitute_vars(axiom.body(), *reversed(own))
+    own, whole = opened(axiom)
     name, body = whole.children()
     if not (_is_application(name) and [x.get_id() for x in name.children()] == [x.get_id() for x in own]):
         return axiom
@@ -35,6 +36,30 @@ def triggered_by_both_sides(axiom: Any) -> Any:
 
     patterns = [term for term in subterms(body, inside_quantifiers=False) if triggers(term)]
     return z3.ForAll(own, whole, patterns=[name, *patterns])
+
+
+def triggered_inside(axiom: Any) -> Any:
+    """Return an axiom that has triggers with triggers for the quantifiers in it, too, for which Z3 looks for none."""
+    if not (z3.is_quantifier(axiom) and axiom.is_forall() and axiom.num_patterns()):
+        return axiom
+    own, body = opened(axiom)
+    patterns = [axiom.pattern(k).children() for k in range(axiom.num_patterns())]
+    of_own = [[z3.substitute_vars(term, *reversed(own)) for term in terms] for terms in patterns]
+    return z3.ForAll(own, _with_triggers(body, 1), patterns=[z3.MultiPattern(*terms) for terms in of_own])
+
+
+def _with_triggers(formula: Any, depth: int) -> Any:
+    """Return a formula with a trigger, for each quantifier, of each term with all its variables as arguments."""
+    if z3.is_quantifier(formula):
+        own, body = opened(formula, depth)
+        ids = {x.get_id() for x in own}
+        terms = (term for term in subterms(body, inside_quantifiers=False) if _is_application(term))
+        patterns = [term for term in terms if ids <= {x.get_id() for x in term.children()}]
+        quantified = z3.ForAll if formula.is_forall() else z3.Exists
+        return quantified(own, _with_triggers(body, depth + 1), patterns=patterns)
+    if z3.is_and(formula) or z3.is_or(formula) or z3.is_not(formula) or z3.is_implies(formula):
+        return formula.decl()(*(_with_triggers(part, depth) for part in formula.children()))
+    return formula
 
 
 def _is_application(term: Any) -> bool:

@@ -104,6 +104,13 @@ def test_a_lemma_that_is_assumed_of_the_initial_state_does_not_fit(folder: Path)
     assert check(folder).verdict == "differs"
 
 
+def test_a_property_that_the_lemmas_imply_is_no_lemma(written: Path, folder: Path) -> None:
+    lemmas = read_manifest(written).lemmas
+    assert "Consistent" not in lemmas and "Consistent" in read_manifest(written).properties
+    edit(folder, lambda m: m.update(lemmas=[name for name in lemmas if name != "CommitNeedsAll"]))
+    assert check(folder).verdict == "differs", "a declared lemma may not be left out"
+
+
 def test_what_is_open_is_named(tmp_path: Path) -> None:
     folder, model = tmp_path / "certificate", Selection(model=protocol("peterson"))
     report = run_prove(ProveRequest(model, timeout=1.0, any_size=True, certificate=folder), Silent())
