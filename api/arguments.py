@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.option import Declared, location
+from elrcheck.base.typed.configuration import setting_text
 
 Setting: TypeAlias = bool | int | str | Enum
 Settings: TypeAlias = Mapping[str, Setting]
@@ -81,13 +82,8 @@ def _values(key: str, values: Setting | Iterable[Setting]) -> str:
 
 def setting(key: str, value: object) -> str:
     """Return a value as `--set` writes it. Raises UsageFault for a value of another type than `Setting`."""
-    match value:
-        case Enum():
-            return value.name
-        case bool():
-            return str(value).lower()
-        case int() | str():
-            return str(value)
+    if isinstance(value, Enum | int | str):
+        return setting_text(value)
     raise UsageFault("override-bad-value", f"`{key}`: expected a boolean, a number or a name, not {value!r}", where=key)
 
 

@@ -31,6 +31,11 @@ _COMMAND = re.compile(r"^(\s*):(?=:[\w-].*::)")
 _NAMES = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Return a text of at most so many characters; one that goes on ends with three dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def printable(text: str) -> str:
     """Return the text on one line, with every control or format character as a visible escape."""
     return _ESCAPED.sub(_escape, text)

@@ -11,6 +11,7 @@ import csv
 import io
 from typing import Any
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.results.sweep_report import SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
@@ -102,8 +103,6 @@ def _cell(value: Scalar | list[str]) -> str:
     match value:
         case None:
             return ""
-        case bool():
-            return str(value).lower()
         case list():
             return " ".join(value)
-    return str(value)
+    return setting_text(value)

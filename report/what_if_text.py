@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elrcheck.base.printable import printable_line
+from elrcheck.base.typed.configuration import setting_text
 
 GRANTED = "NONE"
 """Kafka's name for no error."""
@@ -36,8 +37,6 @@ def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[s
 
 
 def _value_text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, list):
         return "[" + ", ".join(map(_value_text, value)) + "]"
-    return "none" if value == -1 else str(value)
+    return "none" if value == -1 else setting_text(value)

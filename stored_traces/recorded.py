@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from elrcheck.base.documents import JSON_LIMIT, parse_json, read_text
 from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.printable import shortened
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
 from elrcheck.declared.select import resolve
@@ -84,8 +85,7 @@ def _reject_other_text(text: str, name: str, form: Format | None) -> None:
     if form is not None or BANNER.search(text) or any(STATE.match(line) for line in lines):
         return
     first = next(number for number, line in enumerate(lines, start=1) if line.strip())
-    begins = lines[first - 1].strip()
-    begins = begins if len(begins) <= 60 else begins[:57] + "..."
+    begins = shortened(lines[first - 1].strip())
     raise UsageFault(
         CODES.bad_value,
         f"not a trace: neither JSON nor the output of TLC: {begins!r}",

@@ -12,7 +12,7 @@ from enum import Enum
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.roundtrip import Record
-from elrcheck.base.typed.configuration import config_fields, parse_value
+from elrcheck.base.typed.configuration import config_fields, parse_value, setting_text
 from elrcheck.declared.declared_model import DeclaredModel
 from elrcheck.results.trace_view import Scalar
 
@@ -109,9 +109,7 @@ def _one(model: DeclaredModel, key: str, word: str, where: str) -> tuple[str, ..
     except ValueError as fault:
         more = " (or a range such as 1..3)" if kind is int else ""
         raise UsageFault("sweep-bad-value", f"`{key}`: {fault}{more}, not `{word}`", where=where) from fault
-    if isinstance(value, Enum):
-        return (value.name,)
-    return (str(value).lower(),)
+    return (setting_text(value),)
 
 
 def names_of(model: DeclaredModel, key: str) -> tuple[str, ...]:

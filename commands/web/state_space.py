@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.printable import shortened
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import Selected, resolve
 from elrcheck.declared.state_picture import Drawing
@@ -147,10 +148,9 @@ class FollowedSpace:
 
 
 def _refused(number: int, word: str, why: str, help: str | None = None) -> UsageFault:
-    short = word if len(word) <= 80 else word[:77] + "..."
     return UsageFault(
         "web-path",
-        f"the path cannot be followed: step {number}, `{short}`: {why}",
+        f"the path cannot be followed: step {number}, `{shortened(word, 80)}`: {why}",
         where=f"step {number}",
         help=help or "it may be of another version, variant or scope",
     )

@@ -8,6 +8,7 @@ import click
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.console.output import Form
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
@@ -65,8 +66,6 @@ def _text(value: Any) -> str:
     match value:
         case None:
             return ""
-        case bool():
-            return str(value).lower()
         case list():
             return ", ".join(_text(part) for part in value)
-    return str(value)
+    return setting_text(value)

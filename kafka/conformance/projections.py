@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, partition_of
 from elrcheck.kafka.controller_steps import KafkaBroker, StepAnswer
 from elrcheck.kafka.partition_questions import UNASSIGNED, BuilderAnswer, KafkaPartition
@@ -22,9 +23,7 @@ def text_of(value: object) -> str:
         return "{" + ", ".join(str(member) for member in sorted(value)) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(str(member) for member in value) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None else getattr(value, "name", str(value))
+    return "none" if value is None else setting_text(value)
 
 
 _NOT_LISTED = ("last_known_leader", "last_known_none")

@@ -10,6 +10,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.configured import of_release, partition_config, release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
@@ -79,7 +80,7 @@ class SettingsGroup:
 
     def _overrides(self, budgets: Mapping[str, int]) -> Sequence[str]:
         values = {**sizes(self.settings), **budgets}
-        return [f"{name}={str(value).lower()}" for name, value in values.items()]
+        return [f"{name}={setting_text(value)}" for name, value in values.items()]
 
 
 def sizes(settings: RiskSettings) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import difflib
 import re
 from collections.abc import Mapping
 
+from elrcheck.base.printable import shortened
 from elrcheck.kafka.topics.described import (
     MIN_ISR,
     UNCLEAN,
@@ -26,8 +27,6 @@ from elrcheck.kafka.topics.described import (
     topic_name,
 )
 
-MOST_OF_LINE = 60
-"""Characters of a line that a message shows."""
 TOPIC = re.compile(r"Topic:\s*(\S+)")
 FIELD = re.compile(r"([A-Za-z]+):")
 FIELDS = frozenset(
@@ -69,7 +68,7 @@ def read_description(text: str) -> Described:
             places.setdefault(str(fault), []).append(place)
             reader.leave_out(line.strip())
     unread = [
-        f"line {first}: {why}: {_short(lines[first - 1])}{and_others(others, 'line')}"
+        f"line {first}: {why}: {shortened(' '.join(lines[first - 1].split()))}{and_others(others, 'line')}"
         for why, (first, *others) in places.items()
     ]
     unclear = [name for name in reader.topics if name in reader.unclear]
@@ -79,12 +78,6 @@ def read_description(text: str) -> Described:
             unread.append(f"topic {names[0]} is left out, since {why}{and_others(names[1:], 'topic')}")
     topics = tuple(topic for name, topic in reader.topics.items() if name not in (*unclear, *bare))
     return Described(topics, reader.cluster, tuple(unread))
-
-
-def _short(line: str) -> str:
-    """Return the beginning of a line, with blanks for tabs."""
-    text = " ".join(line.split())
-    return text if len(text) <= MOST_OF_LINE else f"{text[: MOST_OF_LINE - 3]}..."
 
 
 class _Reader:

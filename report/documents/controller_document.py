@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import (
     Block,
     Case,
@@ -82,7 +83,7 @@ def _failure(cell: StepReport, rule: RuleReport) -> Iterator[Block]:
         return
     yield Labelled("conjunct", failure.conjunct)
     for name, value in failure.knobs.items():
-        yield Labelled("setting", f"{name} = {str(value).lower()}")
+        yield Labelled("setting", f"{name} = {setting_text(value)}")
     for broker, words in failure.brokers.items():
         yield Labelled(f"broker {broker}", words)
     for path, text in failure.before.items():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from elrcheck.base.printable import shortened
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.documents.trace_document import origin_blocks
 from elrcheck.report.plain_words import unbound
@@ -149,21 +150,17 @@ def _clause(clause: Clause, detail: int, depth: int, expected: bool) -> Iterator
         yield Line(f"{pad}-    {clause.name}: not applicable ({settings})")
         return
     over = "" if clause.over is None else f" (of {clause.over})"
-    title = clause.name or _short(clause.text)
+    title = clause.name or shortened(clause.text, WIDEST)
     yield Line(f"{pad}{word:<4} {title}" + (f", for {witness}" if witness else "") + over)
     opened = detail > 0 or clause.value is False or (expected is False and depth > 0) or not clause.name
     if detail < 0 or not opened:
         return
     if clause.name:
-        yield Line(f"{pad}     {_short(clause.text)}")
+        yield Line(f"{pad}     {shortened(clause.text, WIDEST)}")
     for look in clause.looked:
-        yield Line(f"{pad}     {_short(look.text)} = {look.value}")
+        yield Line(f"{pad}     {shortened(look.text, WIDEST)} = {look.value}")
     for part in clause.parts:
         yield from _clause(part, detail, depth + 1, expected)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."
 
 
 def explain_sheet(report: ExplainReport) -> Sheet:

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from elrcheck.base.printable import shortened
 from elrcheck.lang.domains import in_order
 from elrcheck.lang.runtime import Map
 from elrcheck.lang.types import Ty, optional_fields
@@ -223,7 +224,7 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return tuple(_read(t, v, at.item(i)) for i, (t, v) in enumerate(zip(ty.parts, parsed, strict=True)))
         case "record" | "state" if isinstance(parsed, TlaFunction):
             return _record(ty, parsed, at)
-    at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
+    at.fail(f"expected {type_in_words(ty)}, found {shortened(text_of(parsed))}")
 
 
 def _map(ty: Ty, parsed: Parsed, at: _Place) -> Map[Any, Any]:
@@ -231,7 +232,7 @@ def _map(ty: Ty, parsed: Parsed, at: _Place) -> Map[Any, Any]:
     if isinstance(parsed, tuple):
         parsed = TlaFunction(enumerate(parsed, start=1))
     if not isinstance(parsed, TlaFunction):
-        at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
+        at.fail(f"expected {type_in_words(ty)}, found {shortened(text_of(parsed))}")
     entries = {}
     for key, value in parsed.items():
         here = at.item(text_of(key))
@@ -241,8 +242,3 @@ def _map(ty: Ty, parsed: Parsed, at: _Place) -> Map[Any, Any]:
 
 def _domain(function: TlaFunction) -> str:
     return text_of(frozenset(function))
-
-
-def _short(parsed: Parsed) -> str:
-    text = text_of(parsed)
-    return text if len(text) <= 60 else text[:57] + "..."
