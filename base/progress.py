@@ -139,7 +139,22 @@ class PointsDone:
         return text + (f"; now {'; '.join(self.current)}" if self.current else "")
 
 
-Event: TypeAlias = LevelDone | ObligationDone | WalksDone | ComparisonsDone | RecordsDone | PartitionsDone | PointsDone
+@dataclass(frozen=True)
+class ExecutorsLost:
+    """Spark has lost executors, named by number and address, and so many are left."""
+
+    names: tuple[str, ...]
+    left: int
+
+    def __str__(self) -> str:
+        several = "s" if len(self.names) > 1 else ""
+        then = "the others take over its part" if self.left else "Spark waits for a new one"
+        return f"Spark lost executor{several} {', '.join(self.names)}, {self.left} left; {then}"
+
+
+Event: TypeAlias = (
+    LevelDone | ObligationDone | WalksDone | ComparisonsDone | RecordsDone | PartitionsDone | PointsDone | ExecutorsLost
+)
 """An event of a long job; `str` returns the line that a user reads."""
 
 
@@ -166,6 +181,15 @@ class Silent:
 A_MINUTE = 60.0
 LASTING = ("refuted", "never")
 """Verdicts of obligations that are printed at once and stay on the screen, because a user may stop the proof then."""
+
+
+def lasting_lines(event: Event) -> tuple[str, ...]:
+    """Return the lines of an event that is printed at once and stays on the screen; none of any other event."""
+    if isinstance(event, ExecutorsLost):
+        return (str(event),)
+    if isinstance(event, ObligationDone) and event.verdict in LASTING:
+        return (str(event), *event.counterexample)
+    return ()
 
 
 class ProgressLines:
@@ -197,9 +221,9 @@ class ProgressLines:
     def tell(self, event: Event) -> None:
         if isinstance(event, LevelDone) and self._every_level and not event.passing:
             self._hold_level(event)
-        elif isinstance(event, ObligationDone) and event.verdict in LASTING:
+        elif lines := lasting_lines(event):
             self.close()
-            for line in (str(event), *event.counterexample):
+            for line in lines:
                 self._write(line)
         else:
             self._offer(str(event))
@@ -264,9 +288,8 @@ class LiveStatus:
         self._update(text)
 
     def tell(self, event: Event) -> None:
-        if isinstance(event, ObligationDone) and event.verdict in LASTING:
-            for line in (str(event), *event.counterexample):
-                self._status.console.print(line)
+        for line in lasting_lines(event):
+            self._status.console.print(line)
         self._update(f"{self._stage}  {event}" if self._stage else str(event))
 
     def _update(self, text: str) -> None:

@@ -167,6 +167,14 @@ class SparkRequest:
             group="Engine",
         ),
     ] = None
+    ship_packages: Annotated[
+        bool,
+        Option(
+            "Send executors the driver's numpy, pyarrow, pandas, llvmlite, msgspec and google-crc32c; they need the"
+            " driver's platform and Python.",
+            group="Engine",
+        ),
+    ] = False
     verbose: Annotated[bool, Option("Show the output of Spark.", only="nowhere")] = False
 
 

@@ -138,7 +138,7 @@ def run_again(script: str, arguments: Sequence[str], child: str, folder: Path) -
     with tempfile.TemporaryDirectory(dir=folder) as place:
         done = run_child(command, cwd=Path(place))
     if done.exit_code != 0:
-        raise SystemExit(f"{child}: exit code {done.exit_code}\n{done.errors[-2000:]}")
+        raise SystemExit(f"{child}: exit code {done.exit_code}\n{done.errors[-20000:]}")
     return done, json.loads(done.output.splitlines()[-1])
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from elrcheck.spark.executors import ExecutorWatch
+
 POLL = 0.1
 """Seconds between two calls of `stop`."""
 
@@ -19,9 +21,12 @@ class Cancelled(Exception):
 
 
 def run_job(
-    session: SparkSession, what: str, job: Callable[[], list[Any]], stop: Callable[[], str | None]
+    session: SparkSession, what: str, job: Callable[[], list[Any]], stop: Callable[[], str | None], watch: ExecutorWatch
 ) -> list[Any]:
-    """Return the rows of a job; raise Cancelled as soon as `stop` returns a reason. what: its name on Spark's pages."""
+    """Return the rows of a job; raise Cancelled as soon as `stop` returns a reason. what: its name on Spark's pages.
+
+    watch: looks for lost executors meanwhile.
+    """
     from pyspark import InheritableThread
 
     context, group = session.sparkContext, f"elrcheck-{uuid.uuid4().hex}"
@@ -41,6 +46,7 @@ def run_job(
     try:
         while thread.is_alive() and reason is None:
             thread.join(POLL)
+            watch.look()
             reason = stop() if thread.is_alive() else None
     finally:
         if thread.is_alive():

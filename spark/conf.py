@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.spark.master import Master
 
 WHERE = "--spark-conf"
+SHIPPED = "elrcheck-packages"
+EXECUTOR_PATH = "spark.executorEnv.PYTHONPATH"
 
 OURS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
@@ -42,13 +46,14 @@ class SparkChoice:
 
     conf: properties in the order given; the last value of a property wins. threads: number of cores per task
     (spark.task.cpus), None to leave it to Spark. verbose: show Spark's own messages and a link to its web page on
-    stderr.
+    stderr. ship_packages: send the driver's packages to executors (`package_zip`).
     """
 
     master: str = "local[*]"
     conf: tuple[tuple[str, str], ...] = ()
     threads: int | None = None
     verbose: bool = False
+    ship_packages: bool = False
     app_name: str = "elrcheck"
 
 
@@ -94,6 +99,15 @@ def properties(choice: SparkChoice, master: Master) -> dict[str, str]:
     }
     _check_cores(merged, master)
     return merged
+
+
+def shipped(conf: Mapping[str, str], archive: Path) -> dict[str, str]:
+    """Return the properties by which executors unpack an archive in their working folder and import from it."""
+    archives, path = conf.get("spark.archives"), conf.get(EXECUTOR_PATH)
+    return {
+        "spark.archives": ",".join(filter(None, (archives, f"{archive}#{SHIPPED}"))),
+        EXECUTOR_PATH: os.pathsep.join(filter(None, (SHIPPED, path))),
+    }
 
 
 def _check_cores(merged: Mapping[str, str], master: Master) -> None:

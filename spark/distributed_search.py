@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elrcheck.base.progress import Progress, Silent
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.search.compiled import Search, SearchSettings
@@ -23,6 +24,7 @@ from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.exchange import LevelExchange
+from elrcheck.spark.executors import ExecutorWatch
 from elrcheck.spark.placement import Placement
 from elrcheck.spark.shards import Plans
 from elrcheck.spark.space import Distributed, LevelCost
@@ -38,6 +40,7 @@ class SparkSearch(Search):
     """A search over a program on the executors of a session.
 
     partitions: number of partitions of the states, by default one per concurrent task. handover: see `Placement`.
+    progress: is told of lost executors.
     settings: `workers` is the number of threads in the driver; spark.task.cpus is that of a task.
     """
 
@@ -50,6 +53,7 @@ class SparkSearch(Search):
         settings: SearchSettings,
         partitions: int | None = None,
         handover: int | None = None,
+        progress: Progress | None = None,
     ) -> None:
         super().__init__(program, settings)
         self.session = session
@@ -57,7 +61,8 @@ class SparkSearch(Search):
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
         self.partitions = partitions or max(1, context.defaultParallelism // self.threads)
         self.placement = Placement(handover)
-        self.exchange = LevelExchange(session, self.partitions)
+        self.watch = ExecutorWatch(session, progress or Silent())
+        self.exchange = LevelExchange(session, self.partitions, self.watch)
         self.costs: list[LevelCost] = []
         self._level_started = 0.0
         plan = self.native.plan
@@ -141,7 +146,9 @@ class SparkSearch(Search):
 
     def about(self) -> str:
         where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"
-        return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each"
+        many = self.watch.lost
+        lost = f", {many} executor{'s' if many > 1 else ''} lost" if many else ""
+        return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each{lost}"
 
     def _move_to_spark(self, levels: int) -> None:
         """Move the search to Spark, with its first `levels` levels."""

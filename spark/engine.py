@@ -33,7 +33,7 @@ def spark_search(
     choice = spark_choice(request)
     with session_for(choice, progress) as session:
         progress.stage("starting the executors")
-        search = SparkSearch(program, session, settings, request.partitions, request.handover)
+        search = SparkSearch(program, session, settings, request.partitions, request.handover, progress)
         try:
             search.start()
             yield search
@@ -56,7 +56,7 @@ def spark_choice(request: SparkRequest) -> SparkChoice:
         threads = int(properties["spark.executor.cores"])
     if "spark.task.cpus" in properties:
         threads = None
-    return SparkChoice(url, conf, threads=threads, verbose=request.verbose)
+    return SparkChoice(url, conf, threads=threads, verbose=request.verbose, ship_packages=request.ship_packages)
 
 
 @contextlib.contextmanager

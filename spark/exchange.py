@@ -24,6 +24,8 @@ from elrcheck.spark.tasks import EXCHANGE, REPORT, LevelTasks, ShardReport
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from elrcheck.spark.executors import ExecutorWatch
+
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",  # adaptive execution would merge partitions
     "spark.sql.unionOutputPartitioning": "true",
@@ -37,10 +39,10 @@ TRIES = 40
 class LevelExchange:
     """Runs the levels of a search as Spark jobs."""
 
-    def __init__(self, session: SparkSession, partitions: int) -> None:
+    def __init__(self, session: SparkSession, partitions: int, watch: ExecutorWatch) -> None:
         for name, value in SETTINGS.items():
             session.conf.set(name, value)
-        self.session = session
+        self.session, self.watch = session, watch
         self.keys = self._find_keys(partitions)
         rows = [(key, None, None, None) for key in self.keys]
         self.anchor = session.createDataFrame(rows, EXCHANGE).repartition(partitions, "key").cache()
@@ -64,7 +66,8 @@ class LevelExchange:
         """Run a level; raise Cancelled as soon as `stop` returns a reason."""
         sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
         settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
-        rows = run_job(self.session, "level", settled.mapInArrow(_stage(tasks, "settle"), REPORT).collect, stop)
+        job = settled.mapInArrow(_stage(tasks, "settle"), REPORT).collect
+        rows = run_job(self.session, "level", job, stop, self.watch)
         return sorted((from_text(row.report, ShardReport) for row in rows), key=lambda report: report.partition)
 
 

@@ -1,19 +1,31 @@
-"""The installed elrcheck as a zip for executors, so that a cluster needs only its dependencies."""
+"""The installed elrcheck as a zip for executors, and another one of the packages that it needs there."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from elrcheck.base.atomic import write_bytes
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.package_files import ROOT, files_of, rooms, root_files
 
 SUFFIXES = (".py", ".toml", ".ll")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the oldest date a zip can hold: equal sources give equal bytes
+
+DEPENDENCIES = ("numpy", "pyarrow", "pandas", "python-dateutil", "six", "pytz", "tzdata", "llvmlite", "msgspec")
+OPTIONAL = ("google-crc32c",)
+"""Only an audit needs it."""
+UNUSED = re.compile(
+    r"\.\.|(.*/)?__pycache__/|(pandas|pyarrow|llvmlite)/tests/|.*/include/|pyarrow/(src/|.*flight)"
+    r"|.*\.(pyi|pyx|pxd|pxi|h)$|pyarrow/libarrow_python\.so(\.\d+\.\d+\.\d+)?$"
+)
+"""Files of the packages that no task reads; wheels of pyarrow have one library under three names."""
 
 
 def package_zip(folder: Path) -> Path:
@@ -47,3 +59,25 @@ def _contents() -> Iterator[tuple[str, Traversable]]:
     yield from root_files((".py", ".typed"))
     for room in rooms():
         yield from files_of(room, SUFFIXES)
+
+
+def packages_zip(folder: Path, *, compressed: bool) -> Path:
+    """Return the packages that tasks import, as this process has them, in a zip of some hundred MiB in `folder`.
+
+    Raise EnvironmentFault if one is not installed with a list of its files, as pip and conda do.
+    """
+    place = folder / "packages.zip"
+    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(place, "w", method, compresslevel=1 if compressed else None) as archive:
+        for name in (*DEPENDENCIES, *OPTIONAL):
+            try:
+                files = distribution(name).files
+            except PackageNotFoundError:
+                files = None
+            if files is None and name in DEPENDENCIES:
+                message = f"--ship-packages: {name} is not installed here by a package manager"
+                raise EnvironmentFault("package-missing", message, help=f"pip install {name}")
+            for file in files or ():
+                if not UNUSED.match(file.as_posix()):
+                    archive.write(file.locate(), file.as_posix())
+    return place

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.spark.conf import SparkChoice, parse_conf, properties
+from elrcheck.spark.conf import SparkChoice, parse_conf, properties, shipped
 from elrcheck.spark.driver_java import find_java
 from elrcheck.spark.faults import explained
 from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.master import Master, check_reachable, parse_master
-from elrcheck.spark.package_zip import package_zip
+from elrcheck.spark.package_zip import package_zip, packages_zip
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -61,6 +61,8 @@ def spark_session(
         stack.enter_context(_as_before())
         if not choice.verbose:
             stack.enter_context(_no_log_lines())
+        if choice.ship_packages and not master.local:
+            conf.update(shipped(conf, packages_zip(folder, compressed=not master.loopback)))
         _set_environment(master, conf, folder, java.home)
         spark = stack.enter_context(_started(master, conf, log, start_seconds))
         if not master.local:

@@ -85,7 +85,7 @@ def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
     from elrcheck.kafka.audit.audit import run_audit
 
     if request.engine != "spark":
-        reject_given(("master", "conf"), "--engine spark")
+        reject_given(("master", "conf", "ship_packages"), "--engine spark")
     else:
         reject_given(("workers",), "--engine local")
     if request.paths and not on_command_line("bootstrap"):

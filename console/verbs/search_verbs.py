@@ -37,7 +37,7 @@ def check(
     from elrcheck.console.selection_options import reduced
 
     if request.engine != "spark":
-        reject_given(("master", "partitions", "handover", "storage", "conf"), "--engine spark")
+        reject_given(("master", "partitions", "handover", "storage", "conf", "ship_packages"), "--engine spark")
     request = replace(
         request,
         selection=reduced(request.selection, reduce),

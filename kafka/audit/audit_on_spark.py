@@ -36,6 +36,7 @@ from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.spark.cancellable_job import Cancelled, run_job
+from elrcheck.spark.executors import ExecutorWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +52,8 @@ def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
 
     spark = request.spark
     conf = parse_conf(spark.conf)
-    choice = SparkChoice(spark.master, conf, verbose=spark.verbose, app_name="elrcheck audit")
+    shipped, name = spark.ship_packages, "elrcheck audit"
+    choice = SparkChoice(spark.master, conf, verbose=spark.verbose, ship_packages=shipped, app_name=name)
     progress.stage(f"starting Spark ({choice.master})")
     with spark_session(choice) as session, Interrupts() as interrupted:
         return audit_in_session(session, request, progress, interrupted)
@@ -70,7 +72,7 @@ def audit_in_session(
         else:
             listed.update({each.path: each for each in files_on_spark(session, path)})
     logs = sorted_into_logs({name: each.dump for name, each in listed.items()})
-    tasks = SparkAudit(session, logs, listed, interrupted, repairs)
+    tasks = SparkAudit(session, logs, listed, interrupted, repairs, ExecutorWatch(session, progress))
     try:
         findings, timelines, stopped = run_tasks(tasks, progress)
     except Stopped:
@@ -90,10 +92,11 @@ class SparkAudit(AuditTasks):
         listed: Mapping[str, ListedFile],
         interrupted: Callable[[], bool],
         repairs: Repairs,
+        watch: ExecutorWatch,
     ) -> None:
         super().__init__(logs, repairs)
         self.interrupted = interrupted
-        self.session = session
+        self.session, self.watch = session, watch
         self.listed = listed
         self.width = max(int(session.sparkContext.defaultParallelism), 1)
         self.records: DataFrame | None = None
@@ -143,7 +146,8 @@ class SparkAudit(AuditTasks):
 
     def _done(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:
-            return run_job(self.session, "audit", job, lambda: "interrupted" if self.interrupted() else None)
+            stop = lambda: "interrupted" if self.interrupted() else None  # noqa: E731
+            return run_job(self.session, "audit", job, stop, self.watch)
         except Cancelled:
             raise Stopped from None
 

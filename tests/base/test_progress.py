@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from elrcheck.base.progress import LevelDone, ObligationDone, ProgressLines, Silent, open_progress
+from elrcheck.base.progress import ExecutorsLost, LevelDone, ObligationDone, ProgressLines, Silent, open_progress
 
 
 class Clock:
@@ -79,6 +79,19 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
         ObligationDone("consecution", 7, 9, "Kill x Lemma", "refuted", 0.1, ("  before a = 1", "  step   Kill()"))
     )
     assert stream.getvalue().splitlines()[-2:] == ["  before a = 1", "  step   Kill()"]
+
+
+def test_a_lost_executor_is_printed_when_it_is_lost() -> None:
+    stream = io.StringIO()
+    lines = ProgressLines(stream, 1.0, Clock())
+    for depth in range(2):
+        lines.tell(level(depth))
+    lines.tell(ExecutorsLost(("2 at 10.0.0.7:4711",), 3))
+    lines.tell(ExecutorsLost(("0 at 10.0.0.5:4711", "1 at 10.0.0.6:4711"), 0))
+    assert stream.getvalue().splitlines()[2:] == [
+        "Spark lost executor 2 at 10.0.0.7:4711, 3 left; the others take over its part",
+        "Spark lost executors 0 at 10.0.0.5:4711, 1 at 10.0.0.6:4711, 0 left; Spark waits for a new one",
+    ]
 
 
 def test_a_new_stage_is_always_shown() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 import elrcheck
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.spark.package_zip import package_zip, zip_bytes
+from elrcheck.spark.conf import shipped
+from elrcheck.spark.package_zip import package_zip, packages_zip, zip_bytes
 
 # -S: no `site`, so the finder of an editable installation is not there either.
 ALONE = """
@@ -85,3 +86,34 @@ def test_a_python_without_elrcheck_compiles_a_kernel_from_the_zip(tmp_path: Path
     assert first == f"{place}/elrcheck/__init__.py True True"
     needed = {"elrcheck", "llvmlite", "msgspec", "numpy"}  # as docs/spark.md says; msgspec may import the last one
     assert needed <= set(imported.split()) <= needed | {"typing_extensions"}
+
+
+@pytest.mark.slow
+def test_python_alone_imports_the_shipped_packages(tmp_path: Path) -> None:
+    """With what tasks import; -S hides the packages of this environment."""
+    place = packages_zip(tmp_path, compressed=False)
+    with zipfile.ZipFile(place) as archive:
+        assert not [name for name in archive.namelist() if "__pycache__" in name or name.startswith(("..", "/"))]
+        archive.extractall(tmp_path / "unpacked")
+    modules = "numpy, pandas, pyarrow.parquet, pyarrow.fs, llvmlite.binding, msgspec"
+    program = f"import {modules}; print(*{{m.__file__ for m in (numpy, pandas, pyarrow, llvmlite, msgspec)}})"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(tmp_path / "unpacked")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(path.startswith(str(tmp_path)) for path in done.stdout.split())
+
+
+def test_an_archive_for_executors_joins_those_of_the_user() -> None:
+    assert shipped({}, Path("/tmp/packages.zip")) == {
+        "spark.archives": "/tmp/packages.zip#elrcheck-packages",
+        "spark.executorEnv.PYTHONPATH": "elrcheck-packages",
+    }
+    own = {"spark.archives": "a.tar.gz#a", "spark.executorEnv.PYTHONPATH": "b"}
+    assert shipped(own, Path("p.zip")) == {
+        "spark.archives": "a.tar.gz#a,p.zip#elrcheck-packages",
+        "spark.executorEnv.PYTHONPATH": "elrcheck-packages:b",
+    }

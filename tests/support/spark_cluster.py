@@ -75,6 +75,7 @@ class Cluster:
 
     folder: Path
     hosts: tuple[str, ...] = ("127.0.0.1",)
+    memory: str = MEMORY
     master: Daemon = field(init=False)
     workers: list[Daemon] = field(default_factory=list)
     url: str = ""
@@ -91,7 +92,7 @@ class Cluster:
 
     def add_worker(self) -> Daemon:
         name = f"worker-{len(self.workers)}"
-        sizes = ("--cores", str(CORES), "--memory", MEMORY, "--work-dir", str(self.folder / name))
+        sizes = ("--cores", str(CORES), "--memory", self.memory, "--work-dir", str(self.folder / name))
         host = self.hosts[len(self.workers) % len(self.hosts)]
         worker = self._daemon(name, "worker.Worker", *sizes, "--port", "0", self.url, host=host)
         self.workers.append(worker)
@@ -159,9 +160,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def standalone_cluster(folder: Path, workers: int = 2, hosts: tuple[str, ...] = ("127.0.0.1",)) -> Iterator[Cluster]:
+def standalone_cluster(
+    folder: Path, workers: int = 2, hosts: tuple[str, ...] = ("127.0.0.1",), memory: str = MEMORY
+) -> Iterator[Cluster]:
     """Starts it and always stops it."""
-    cluster = Cluster(folder, hosts)
+    cluster = Cluster(folder, hosts, memory)
     try:
         cluster.start(workers)
         yield cluster
