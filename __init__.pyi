@@ -195,6 +195,10 @@ def check_certificate(
     timeout: float | None = None,
     model: Place | None = None,
     patch: Place | None = None,
+    proofs: Place | None = None,
+    ethos: Place | None = None,
+    signatures: Place | None = None,
+    fresh: bool = False,
     progress: bool = False,
 ) -> CertificateResult:
     """Compare a certificate of `prove` with this source, and check it with a solver if one is named.
@@ -208,6 +212,10 @@ def check_certificate(
     model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
         Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
+    proofs: With `check_certificate`, `solver` cvc5: write a proof of each answer to this folder; ethos checks it.
+    ethos: Program that checks proofs; by default ethos on PATH.
+    signatures: Folder with the rules of proofs: proofs/eo/cpc of cvc5's source.
+    fresh: Ask again even what an earlier run has answered.
     progress: Show progress on stderr.
     """
 

@@ -42,6 +42,31 @@ ObligationTime: TypeAlias = Annotated[
 Solver: TypeAlias = Annotated[
     ProofSolver | None, Option("Also check with this solver all that was proved, or all of the certificate.")
 ]
+ProofFolder: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "With --check-certificate, --solver cvc5: write a proof of each answer to this folder; ethos checks it.",
+        kind="folder",
+    ),
+]
+Ethos: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Program that checks proofs; by default ethos on PATH.",
+        metavar="FILE",
+        kind="path",
+        envvar=("ELRCHECK_PROVE_ETHOS", "ETHOS"),
+    ),
+]
+Signatures: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Folder with the rules of proofs: proofs/eo/cpc of cvc5's source.",
+        metavar="DIR",
+        kind="folder",
+        envvar=("ELRCHECK_PROVE_SIGNATURES", "CPC_SIGNATURES"),
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -87,6 +112,10 @@ class CertificateRequest:
     workers: Workers = None
     timeout: ObligationTime = None
     selection: Annotated[Selection, Option(parts=("model", "patch"))] = field(default_factory=Selection)
+    proofs: ProofFolder = None
+    ethos: Ethos = None
+    signatures: Signatures = None
+    fresh: Annotated[bool, Option("Ask again even what an earlier run has answered.", group="Limits")] = False
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
             _look_for("Java for Spark", "check --engine spark", _spark_java, environ),
             _look_for("TLC", "tlc", _tlc, environ),
             _look_for("JDK", "conform", _jdk, environ),
+            _look_for("ethos", "prove --proofs", _ethos, environ),
             _kafka_jars(environ),
             _cache(environ),
             _machine(),
@@ -135,6 +136,13 @@ def _jdk(environ: Mapping[str, str]) -> str:
 
     jdk = find_jdk(environ)
     return f"{jdk.java.version} ({jdk.javac})"
+
+
+def _ethos(environ: Mapping[str, str]) -> str:
+    from elrcheck.proof.proof_objects.ethos_program import find_ethos
+
+    checker = find_ethos(None, None, environ)
+    return f"{checker.version} ({checker.program}, rules in {checker.signatures})"
 
 
 def _look_for(

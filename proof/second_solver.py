@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -17,6 +17,17 @@ from elrcheck.base.requests import ProofSolver
 
 SatVerdict: TypeAlias = Literal["unsat", "sat", "unknown"]
 EXTRA = "pip install 'cvc5>=1.2'"
+PROVES: Mapping[str, str] = {
+    "incremental": "false",
+    "produce-proofs": "true",
+    "proof-granularity": "dsl-rewrite",
+    "proof-print-reference": "true",
+    "static-learning": "false",
+}
+"""Options of cvc5 for a proof that declares and defines no name of the question, in rules that ethos knows: those of
+static learning it does not."""
+ATTEMPTS: Sequence[Mapping[str, str]] = ({}, {"enum-inst": "true"})
+"""Options of cvc5, tried in turn while it gives up before its time: instances by triggers, then also by enumeration."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +49,15 @@ class TextSolver(Protocol):
 
 
 class Cvc5:
-    """cvc5 through its own parser. timeout: seconds for each question."""
+    """cvc5 through its own parser. timeout: seconds for each question; options: more of its options."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, options: Mapping[str, str] = {}) -> None:
         library = cvc5_library()
         manager = library.TermManager()
         self._solver = library.Solver(manager)
-        self._solver.setOption("incremental", "true")
-        self._solver.setOption("tlimit-per", str(max(1, int(timeout * 1000))))
+        own = {"incremental": "true", "tlimit-per": str(max(1, int(timeout * 1000)))}
+        for name, value in (own | dict(options)).items():
+            self._solver.setOption(name, value)
         self._symbols = library.SymbolManager(manager)
         self._parser = library.InputParser(self._solver, self._symbols)
         self._smtlib = library.InputLanguage.SMT_LIB_2_6
@@ -58,6 +70,11 @@ class Cvc5:
         started = time.perf_counter()
         *_, output = self._run(lines)
         return TimedAnswer(_verdict(output), time.perf_counter() - started)
+
+    def proof(self) -> str:
+        """Return the proof of the answer `unsat`, a step in a line, without the parentheses around all."""
+        (output,) = self._run(("(get-proof)",))
+        return "".join(f"{line}\n" for line in output.splitlines()[1:-1] if not line.startswith("(reference "))
 
     def _run(self, lines: Sequence[str]) -> Iterator[str]:
         self._parser.setStringInput(self._smtlib, "\n".join(lines), "certificate")

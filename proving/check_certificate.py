@@ -6,6 +6,7 @@ equal text proves the same obligations, whatever was edited elsewhere.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ from typing import get_args
 from msgspec.structs import replace
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest
 from elrcheck.base.requests import ProofAssumption, ProofSolver
-from elrcheck.base.runner.runner import each
-from elrcheck.base.runner.worker import useful_workers
+from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields
 from elrcheck.base.version import __version__
 from elrcheck.declared.declared_model import DeclaredModel, declared
@@ -44,13 +45,23 @@ from elrcheck.proof.certificate import (
 from elrcheck.proof.consecution import goal_names
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Prover
-from elrcheck.proof.second_solver import TimedAnswer, open_solver, solver_version
+from elrcheck.proof.proof_objects.ethos_program import find_ethos
+from elrcheck.proof.second_solver import solver_version
 from elrcheck.proof.smt_text import SmtText
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.any_size_certificate import any_size_choices, any_size_parts
 from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
 from elrcheck.proving.covered import claimed, coverage
-from elrcheck.results.proofs.certificate_report import CertificateReport, Fit, ScriptReport, certificate_verdict
+from elrcheck.proving.discharge import HowToDischarge, QuestionAnswer, discharge
+from elrcheck.results.proofs.certificate_report import (
+    CertificateReport,
+    CheckerReport,
+    Fit,
+    ProofFault,
+    ProofObjects,
+    ScriptReport,
+    certificate_verdict,
+)
 from elrcheck.results.prove_report import Coverage, SolverReport
 
 DEFAULT_TIMEOUT = 60.0
@@ -58,25 +69,17 @@ NAMED_DIGITS = 12
 """Digits of a digest in an error message."""
 
 
-@dataclass(frozen=True)
-class ScriptTask:
-    """One script for one process to discharge."""
-
-    folder: Path
-    manifest: Manifest
-    script: Script
-    solver: ProofSolver
-    timeout: float
-
-
 def run_check_certificate(request: CertificateRequest, progress: Progress) -> CertificateReport:
     """Compare a certificate with this source, and discharge it by a solver if the request names one."""
     started = time.perf_counter()
     folder, timeout = request.folder, request.timeout or DEFAULT_TIMEOUT
     manifest = read_manifest(folder)
-    solver = None
+    solver = how = origin = None
     if request.solver is not None:
         solver = SolverReport(request.solver, solver_version(request.solver), timeout)
+        how = _how(request, request.solver, timeout)
+    elif request.proofs is not None:
+        raise UsageFault("usage-option", "--proofs needs --solver cvc5, which writes them", help="add it")
     progress.stage("reading the certificate")
     demand_referenced(folder, manifest)
     read_premises(folder, manifest)
@@ -93,20 +96,23 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         reports.append(ScriptReport("", part.action or part.file, part.arguments, "new", 0, 0, (), (), 0.0))
     for file in compared.shared:
         reports.append(ScriptReport(file, "", {}, "changed", 0, 0, (), (), 0.0))
-    if request.solver is not None:
-        _discharge(folder, manifest, request.solver, timeout, request.workers, reports, progress)
+    if how is not None:
+        with alone_in(how.proofs or folder, needed=how.proofs is not None):
+            origin = _discharge(folder, manifest, how, request.workers, reports, progress)
     return CertificateReport(
-        verdict=certificate_verdict(tuple(reports), solver is not None, manifest.open),
+        verdict=certificate_verdict(tuple(reports), how is not None, manifest.open),
         variant=manifest.variant,
         folder=str(folder),
         written_by=f"elrcheck {manifest.elrcheck}, {manifest.solver}",
         same_source=manifest.source == checked.digest() and manifest.elrcheck == __version__,
         solver=solver,
+        checker=None if how is None or how.checker is None else CheckerReport("ethos", how.checker.version),
         scripts=tuple(reports),
         open=manifest.open,
         assumptions=manifest.assumptions,
         coverage=compared.coverage,
         seconds=round(time.perf_counter() - started, 3),
+        kept=origin,
     )
 
 
@@ -266,40 +272,53 @@ def _config(folder: Path, manifest: Manifest, source: DeclaredModel) -> ModelCon
 # ------------------------------------------------------------------------- the solver
 
 
+def _how(request: CertificateRequest, solver: ProofSolver, timeout: float) -> HowToDischarge:
+    """Return how the questions are answered; raise a fault for proofs that cannot be had."""
+    checker = None
+    if request.proofs is not None:
+        if solver != "cvc5":
+            raise UsageFault("usage-option", "--proofs needs --solver cvc5, which writes them", help="choose cvc5")
+        checker = find_ethos(request.ethos, request.signatures, os.environ)
+    return HowToDischarge(solver, timeout, request.proofs, checker, request.fresh)
+
+
 def _discharge(
     folder: Path,
     manifest: Manifest,
-    solver: ProofSolver,
-    timeout: float,
+    how: HowToDischarge,
     workers: int | None,
     reports: list[ScriptReport],
     progress: Progress,
-) -> None:
-    """Discharge every script, and put the answers into its report."""
-    progress.stage(f"discharging by {solver}")
-    tasks = [ScriptTask(folder, manifest, script, solver, timeout) for script in manifest.scripts]
+) -> KeptOrigin | None:
+    """Discharge every script, and put the answers into its report; return the origin of those from earlier runs."""
+    progress.stage(f"discharging by {how.solver}")
     total, done = sum(len(script.cells) for script in manifest.scripts), 0
-    of_scripts = each(discharge_script, tasks, useful_workers(workers, len(tasks)))
-    for number, (script, answers) in enumerate(zip(manifest.scripts, of_scripts, strict=True)):
+    origins: list[KeptOrigin] = []
+    for number, (script, of_script) in enumerate(discharge(folder, manifest, how, workers)):
+        answers = of_script.answers
         done += len(answers)
+        origins += of_script.origins
         by_cell = list(zip((cell.name for cell in script.cells), answers, strict=True))
-        unknown = tuple(name for name, answer in by_cell if answer.verdict == "unknown")
-        refuted = tuple(name for name, answer in by_cell if answer.verdict == "sat")
-        seconds = round(sum(answer.seconds for answer in answers), 3)
-        good = len(answers) - len(unknown) - len(refuted)
-        reports[number] = replace(reports[number], discharged=good, unknown=unknown, refuted=refuted, seconds=seconds)
-        verdict = "refuted" if refuted else "unknown" if unknown else "proved"
-        progress.tell(ObligationDone(solver, done, total, " ".join(script.subject), verdict, seconds))
+        report = reports[number] = replace(
+            reports[number],
+            discharged=sum(answer.verdict == "unsat" for answer in answers),
+            unknown=tuple(name for name, answer in by_cell if answer.verdict == "unknown"),
+            refuted=tuple(name for name, answer in by_cell if answer.verdict == "sat"),
+            seconds=round(sum(answer.seconds for answer in answers), 3),
+            proofs=None if how.checker is None else _proofs(by_cell),
+        )
+        verdict = "refuted" if report.refuted else "proved" if report.complete else "unknown"
+        progress.tell(ObligationDone(how.solver, done, total, " ".join(script.subject), verdict, report.seconds))
+    return KeptOrigin.oldest(origins)
 
 
-def discharge_script(task: ScriptTask) -> list[TimedAnswer]:
-    """Ask a solver the questions of one script; runs in a worker process."""
-    premises = read_premises(task.folder, task.manifest)
-    questions = read_script(task.folder, task.script)
-    solver = open_solver(task.solver, task.timeout)
-    solver.read((*premises, *questions.premises))
-    answers = []
-    for *question, closing in questions.questions:
-        answers.append(solver.ask(question))
-        solver.read((closing,))
-    return answers
+def _proofs(by_cell: Sequence[tuple[str, QuestionAnswer]]) -> ProofObjects:
+    """Return what the checker says of the proofs of a script; of a question without `unsat` it is asked nothing."""
+    proved = [(name, answer) for name, answer in by_cell if answer.verdict == "unsat"]
+    faults = [ProofFault(name, one.of_proof, one.why) for name, one in proved if one.of_proof != "checked"]
+    return ProofObjects(
+        checked=len(proved) - len(faults),
+        faults=tuple(faults),
+        size=sum(answer.size for _, answer in proved),
+        seconds=round(sum(answer.checked_in for _, answer in proved), 3),
+    )

@@ -131,7 +131,9 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
             return report
         with tempfile.TemporaryDirectory() as scratch:
             folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate", selected)
-            check = CertificateRequest(folder, request.solver, request.workers, request.timeout, request.selection)
+            check = CertificateRequest(
+                folder, request.solver, request.workers, request.timeout, request.selection, fresh=request.fresh
+            )
             return with_second(report, second_solver(run_check_certificate(check, progress)))
     except KeyboardInterrupt:
         if not partial:

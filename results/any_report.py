@@ -11,7 +11,9 @@ from elrcheck.base.roundtrip import Record
 EXIT_CODES: Mapping[str, ExitCode] = {
     **dict.fromkeys(("holds", "proved", "accepted", "shown", "same", "tolerated", "updated"), ExitCode.HOLDS),
     **dict.fromkeys(("found", "surveyed", "expected", "as_expected", "explored", "fits", "no_sign"), ExitCode.HOLDS),
-    **dict.fromkeys(("discharged", "confirmed", "enabled", "complete", "gaps", "not-reproduced"), ExitCode.HOLDS),
+    **dict.fromkeys(
+        ("discharged", "checked", "confirmed", "enabled", "complete", "gaps", "not-reproduced"), ExitCode.HOLDS
+    ),
     **dict.fromkeys(("violated", "refuted", "rejected", "different", "differs", "drift"), ExitCode.FINDING),
     **dict.fromkeys(("not_found", "unexpected", "no_violation", "refused"), ExitCode.FINDING),
     **dict.fromkeys(("lost", "unavailable"), ExitCode.FINDING),

@@ -14,7 +14,15 @@ from elrcheck.console.verb import on_command_line, reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.progress import Progress
-    from elrcheck.base.proof_requests import AllVariants, Brokers, MutateRequest, ProveRequest
+    from elrcheck.base.proof_requests import (
+        AllVariants,
+        Brokers,
+        Ethos,
+        MutateRequest,
+        ProofFolder,
+        ProveRequest,
+        Signatures,
+    )
     from elrcheck.results.mutation_report import MutateReport
 
 BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "any_size", "liveness", "reductions", "assumed")
@@ -33,6 +41,9 @@ def prove(
     check_certificate: Annotated[
         Path | None, Option("Prove nothing; check whether this certificate fits the present model.", kind="folder")
     ] = None,
+    proofs: ProofFolder = None,
+    ethos: Ethos = None,
+    signatures: Signatures = None,
 ) -> ExitCode:
     """Prove the properties by induction, with unbounded epochs (Z3).
 
@@ -51,9 +62,18 @@ def prove(
         of_a_proof = [one.name for one in options_of(type(request)) if one.name not in of_both]
         reject_given((*of_a_proof, "controller"), "a proof, and --check-certificate makes none")
         certificate = CertificateRequest(
-            check_certificate, request.solver, request.workers, request.timeout, request.selection
+            check_certificate,
+            request.solver,
+            request.workers,
+            request.timeout,
+            request.selection,
+            proofs,
+            ethos,
+            signatures,
+            request.fresh,
         )
         return shell.run(lambda progress: run_check_certificate(certificate, progress), output)
+    reject_given(("proofs",), "a certificate, with --check-certificate")
     if not controller:
         from elrcheck.proving.prove import run_prove
 

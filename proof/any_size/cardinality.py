@@ -32,7 +32,7 @@ def of_one(one: Counted, everything: Any, variables: list[Any]) -> Iterator[tupl
     yield "natural", one.size >= 0
     yield "empty", (one.size >= 1) == z3.Exists(variables, member)
     others = _others(variables)
-    two = z3.And(member, one.holds(*others), z3.Or(*map(_differ, variables, others)))
+    two = z3.And(member, one.holds(*others), _differ(variables, others))
     yield "pair", (one.size >= 2) == z3.Exists([*variables, *others], two)
     if everything is not None:
         yield "bounded", one.size <= everything
@@ -46,7 +46,7 @@ def of_two(one: Counted, other: Counted, everything: Any, variables: list[Any]) 
     yield "monotone", z3.Implies(inside, one.size <= other.size)
     others = _others(variables)
     left = z3.Exists(variables, z3.And(there, z3.Not(here)))
-    second = z3.And(one.holds(*others), z3.Not(other.holds(*others)), z3.Or(*map(_differ, variables, others)))
+    second = z3.And(one.holds(*others), z3.Not(other.holds(*others)), _differ(variables, others))
     two_more = z3.Exists([*variables, *others], z3.And(here, z3.Not(there), second))
     yield "strict", z3.Implies(z3.And(inside, left), one.size < other.size)
     yield "grows", z3.Implies(one.size >= other.size + 2, two_more)
@@ -59,5 +59,7 @@ def _others(variables: list[Any]) -> list[Any]:
     return [z3.Const(f"{x}.other", x.sort()) for x in variables]
 
 
-def _differ(x: Any, y: Any) -> Any:
-    return x != y
+def _differ(some: list[Any], others: list[Any]) -> Any:
+    """Return that two values differ in a scalar; SMT-LIB has no `or` of one formula."""
+    differences = [x != y for x, y in zip(some, others, strict=True)]
+    return z3.Or(*differences) if len(differences) > 1 else differences[0]

@@ -78,7 +78,7 @@ class _Script:
 
     def __init__(self, text: AnySizeText, premises: Sequence[Any]) -> None:
         self.text_of, self.scope = text, text.system.scope
-        self.guard = z3.And(*premises) if premises else None
+        self.guard = z3.And(*premises) if len(premises) > 1 else next(iter(premises), None)
         self.goals: dict[str, Any] = {}
         self.axioms: dict[int, tuple[str, Any]] = {}
         self.questions: list[str] = []
@@ -92,9 +92,11 @@ class _Script:
         named = [name_of("now", lemma) for lemma in cell.core]
         named += [self._axiom(one) for one in self.scope.needed(formulas, cell.sizes, both_sides=cell.both_sides)]
         named += [] if self.guard is None else [GUARD]
+        negated = f"(not {name_of('goal', name)})"
+        asserted = f"(and {' '.join(named)} {negated})" if named else negated
         self.questions += [
             "(push 1)",
-            f"(assert (and {' '.join([*named, ''])}(not {name_of('goal', name)})))",
+            f"(assert {asserted})",
             f"(check-sat-assuming ({name_of('lemma', TYPES) if typed else ''}))",
             "(pop 1)",
         ]

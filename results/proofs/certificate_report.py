@@ -5,12 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.prove_report import Coverage, SecondSolver, SolverReport
 
-CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refuted", "inconclusive"]
+CertificateVerdict: TypeAlias = Literal["fits", "discharged", "checked", "differs", "refuted", "inconclusive"]
 Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
+
+
+class CheckerReport(Record, frozen=True):
+    """The program that checked proofs."""
+
+    name: str
+    version: str
+
+
+class ProofFault(Record, frozen=True):
+    """A proof that the checker does not accept without more."""
+
+    question: str
+    verdict: Literal["checked", "holes", "refused", "undecided", "missing"]
+    """`holes`: some steps are taken on trust; `missing`: the solver gave no proof."""
+    why: str
+    """The rules of its holes, or the checker's reason."""
+
+
+class ProofObjects(Record, frozen=True):
+    """The proofs of a script's answers. size: bytes of their files; seconds: of the checker."""
+
+    checked: int
+    """Complete proofs that the checker accepted."""
+    faults: tuple[ProofFault, ...]
+    size: int
+    seconds: float
 
 
 class ScriptReport(Record, frozen=True):
@@ -31,6 +59,13 @@ class ScriptReport(Record, frozen=True):
     refuted: tuple[str, ...]
     """Questions that it answered with `sat`: the obligation does not hold."""
     seconds: float
+    proofs: ProofObjects | None = None
+    """Set if proofs of the answers were requested."""
+
+    @property
+    def complete(self) -> bool:
+        """Return whether the solver answered `unsat` throughout, and every proof that was requested is accepted."""
+        return not (self.unknown or self.refuted or (self.proofs is not None and self.proofs.faults))
 
     @property
     def subject(self) -> str:
@@ -45,7 +80,7 @@ class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1")
 
     verdict: CertificateVerdict
     """`fits`: the certificate is of this source, and no solver was asked; `discharged`: it is, and every answer was
-    `unsat`."""
+    `unsat`; `checked`: and a checker accepted a complete proof of each answer."""
     variant: str
     folder: str
     written_by: str
@@ -61,6 +96,10 @@ class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1")
     """Names of the assumptions about steps that are part of the claim."""
     coverage: Coverage | None = None
     """The extent of the claim, read with this source from the settings of the certificate."""
+    checker: CheckerReport | None = None
+    """Set if proofs were requested."""
+    kept: KeptOrigin | None = None
+    """The answers of earlier runs that were used; the time is that of the oldest."""
 
 
 def certificate_verdict(
@@ -71,8 +110,10 @@ def certificate_verdict(
         return "refuted"
     if any(script.fit != "same" for script in scripts):
         return "differs"
-    if open_ or any(script.unknown for script in scripts):
+    if open_ or not all(script.complete for script in scripts):
         return "inconclusive"
+    if discharging and all(script.proofs is not None for script in scripts):
+        return "checked"
     return "discharged" if discharging else "fits"
 
 

@@ -91,7 +91,8 @@ PRINTED = {"form", "outputs", "html", "exit_zero", "every", "fail_on"}
 LEFT_OUT = {
     "check": {"checkpoint_every", "reduce", "master", "conf", "partitions", "handover", "storage", "ship_packages"},
     "sweep": {"reduce", "large", "spark_conf", "storage"},
-    "prove": {"controller", "all_variants", "brokers", "check_certificate"},  # functions of their own
+    # Of functions of their own.
+    "prove": {"controller", "all_variants", "brokers", "check_certificate", "proofs", "ethos", "signatures"},
     "audit": {"master", "conf", "ship_packages"},
 }
 RENAMED = {"overrides": "settings", "sweeps": "axes"}

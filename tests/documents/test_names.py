@@ -16,8 +16,8 @@ CONTRACTS: Mapping[str, str] = {
         CheckRequest.kept GateRequest.kept MutateRequest.kept""",
     "fields of the files that `conform --record` and recipes write": "Compared.asked SeenRuns.shown",
     "fields of the JSON reports and of the answers of `web`": """
-        CellReport.kept CheckReport.kept ComparedSpace.asked Difference.found GateReport.kept GuardReport.kept
-        HazardReport.kept PhaseReport.kept PossibleReport.asked ProveReport.kept RepeatedRuns.asked
+        CellReport.kept CertificateReport.kept CheckReport.kept ComparedSpace.asked Difference.found GateReport.kept
+        GuardReport.kept HazardReport.kept PhaseReport.kept PossibleReport.asked ProveReport.kept RepeatedRuns.asked
         RepeatedRuns.shown ReproduceReport.kept RiskAnswer.shown RiskPart.kept RiskReport.kept SuiteReport.kept
         SuiteRun.kept SuiteViolation.found UnreadRecords.known Unmutated.kept WebSearch.said""",
     "parts of an option or a report, under its name": """

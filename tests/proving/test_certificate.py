@@ -19,7 +19,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.proof import check_shape, second_solver
-from elrcheck.proving import check_certificate
+from elrcheck.proving import discharge
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.results.proofs.certificate_report import CertificateReport
@@ -90,8 +90,8 @@ def test_an_undecided_question_is_inconclusive(folder: Path, monkeypatch: pytest
         def ask(self, lines: Any) -> Any:
             return second_solver.TimedAnswer("unknown", 0.0)
 
-    monkeypatch.setattr(check_certificate, "open_solver", lambda *_: Silent_())
-    report = check(folder, "z3")
+    monkeypatch.setattr(discharge, "open_solver", lambda *_: Silent_())
+    report = check(folder, "z3", fresh=True)
     assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
     assert sum(script.discharged for script in report.scripts) == 0
 

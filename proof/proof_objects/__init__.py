@@ -1,0 +1,1 @@
+"""Proofs that a solver writes for its answers, and the program that checks them."""
