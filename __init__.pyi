@@ -101,8 +101,9 @@ def assess(
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
     compare: Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs.
-    fail_on: What exits with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a
-        loss; loss: also a known finding that loses records; outage: every finding; never: nothing.
+    fail_on: What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose
+        settings allow a loss; loss: also a known finding that loses records; outage: every finding; never:
+        nothing.
     progress: Show progress on stderr.
     """
 
@@ -174,7 +175,7 @@ def check(
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop after the level of the first violation.
     liveness: Check the liveness properties (V-*) instead of the others.
-    fresh: Search again even what an earlier run of the same program answered.
+    fresh: Search again, even if an earlier run of the same program has the answer.
     fingerprint: Store a fingerprint of this many bits instead of each state; the report bounds the probability of
         an omission.
     symmetry: Count states that differ only in the names of members of symmetric sorts as one.
@@ -206,7 +207,7 @@ def check_certificate(
     As `elrcheck prove --check-certificate` does.
 
     folder: A folder that `prove `certificate`` wrote.
-    solver: Also check with this solver all that was proved, or all of the certificate.
+    solver: Also check everything that was proved, or the whole certificate, with this solver.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
     model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
@@ -251,10 +252,10 @@ def prove(
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
-    fresh: Prove again even what an earlier run with the same rules proved.
-    assumed: Also cover unclean elections and recoveries, under this assumption on who wins.
+    fresh: Prove everything again, even what an earlier run proved under the same rules.
+    assumed: Also cover unclean elections and recoveries, under this assumption about who wins.
     certificate: Write the proved obligations as SMT-LIB to this folder.
-    solver: Also check with this solver all that was proved, or all of the certificate.
+    solver: Also check everything that was proved, or the whole certificate, with this solver.
     surviving: If lemmas are not preserved, report which properties the others still prove.
     liveness: Prove that waits end (V-*), instead of the other properties.
     reductions: Prove instead that each reduction of `check `reduce`` loses nothing in this configuration.
@@ -331,7 +332,7 @@ def risk(
     most: Combine up to this many events.
     seconds: Time to compile and search, for each question; the groups of `describe` share it (seconds).
     workers: Number of threads for a search, or processes for a proof.
-    fresh: Search again even what earlier runs answered.
+    fresh: Search again, even if earlier runs have the answers.
     run_dir: Folder for traces.
     describe: Definitions of topics instead of the settings of one: output of kafka-topics.sh `describe`, kafka-
         configs.sh `describe`, or both; KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of

@@ -119,7 +119,7 @@ class RiskRequest:
         ),
     ] = 20.0
     workers: Workers = None
-    fresh: Annotated[bool, Option("Search again even what earlier runs answered.", group="Limits")] = False
+    fresh: Annotated[bool, Option("Search again, even if earlier runs have the answers.", group="Limits")] = False
     run_dir: Annotated[Path | None, run_dir_option("Folder for traces.")] = None
     topics: Annotated[tuple[str, ...], Option("The topics that have these settings.", only="nowhere")] = ()
 
@@ -174,7 +174,7 @@ class AssessRequest:
     fail_on: Annotated[
         Literal["flag", "settings", "loss", "outage", "never"],
         Option(
-            "What exits with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a loss;"
+            "What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a loss;"
             " loss: also a known finding that loses records; outage: every finding; never: nothing."
         ),
     ] = "loss"

@@ -40,7 +40,7 @@ ObligationTime: TypeAlias = Annotated[
     ),
 ]
 Solver: TypeAlias = Annotated[
-    ProofSolver | None, Option("Also check with this solver all that was proved, or all of the certificate.")
+    ProofSolver | None, Option("Also check everything that was proved, or the whole certificate, with this solver.")
 ]
 ProofFolder: TypeAlias = Annotated[
     Path | None,
@@ -78,11 +78,11 @@ class ProveRequest:
     workers: Workers = None
     timeout: ObligationTime = None
     fresh: Annotated[
-        bool, Option("Prove again even what an earlier run with the same rules proved.", group="Limits")
+        bool, Option("Prove everything again, even what an earlier run proved under the same rules.", group="Limits")
     ] = False
     assumed: Annotated[
         tuple[ProofAssumption, ...],
-        Option("Also cover unclean elections and recoveries, under this assumption on who wins", flags="--assume"),
+        Option("Also cover unclean elections and recoveries, under this assumption about who wins", flags="--assume"),
     ] = ()
     certificate: Annotated[
         Path | None, Option("Write the proved obligations as SMT-LIB to this folder.", kind="folder")
