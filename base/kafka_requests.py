@@ -174,8 +174,8 @@ class AssessRequest:
     fail_on: Annotated[
         Literal["flag", "settings", "loss", "outage", "never"],
         Option(
-            "What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose settings allow a loss;"
-            " loss: also a known finding that loses records; outage: every finding; never: nothing."
+            "What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose settings"
+            " allow a loss; loss: also a known finding that loses records; outage: every finding; never: nothing."
         ),
     ] = "loss"
 

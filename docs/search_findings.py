@@ -19,11 +19,11 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
-from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import NAME, FindingSearch, FindingSearches, packaged_searches
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.declared.select import resolve
+from elrcheck.laboratory.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.model.knobs import plain
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME

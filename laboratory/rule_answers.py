@@ -8,13 +8,15 @@ only cases that call the changed function are run again.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
+from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.kafka.conformance.answers.answered import PACKAGED, AnsweredCase, AnsweredRelease, releases_of
 from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
 from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
@@ -25,6 +27,12 @@ from elrcheck.mutation.rule_mutants import ChangedModel
 
 MOST = 3000
 """Cases that judge one function, evenly spaced among those that call it."""
+
+
+@functools.cache
+def packaged_releases() -> tuple[AnsweredRelease, ...]:
+    """Read the packaged files once."""
+    return tuple(releases_of(ConformRequest(answers=(PACKAGED,))))
 
 
 @dataclass(frozen=True)

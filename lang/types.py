@@ -144,7 +144,6 @@ class Ty:
 BOOL = Ty("bool", "bool")
 INT = Ty("nat", "int")
 NONE = Ty("none", "None")
-CONFIG = Ty("config", "Config")
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,6 @@ class Table(Record, frozen=True):
 Block: TypeAlias = Line | Headline | Labelled | Table
 
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
-OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "undecided")
 CaseLevel: TypeAlias = Literal["error", "warning", "note"]
 
 

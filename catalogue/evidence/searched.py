@@ -1,4 +1,4 @@
-"""The recorded answers of `released_search`: which findings show under the rules of which release."""
+"""The recorded answers of `docs/search_findings.py`: which findings show under the rules of which release."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields
 from importlib.resources import files
 
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.model.budgets import Spent
 from elrcheck.model.variants import VARIANTS, Variant
 
@@ -51,6 +52,11 @@ class FindingSearches(Record, frozen=True):
 def released(variant: str) -> str | None:
     """Return the name of a variant that stands for releases; None for any other."""
     return next((one.name for one in RELEASED if variant in (one.name, *one.aliases)), None)
+
+
+def released_first(finding: Finding) -> list[FindingRun]:
+    """Return the searches of a finding that break something, those of a released variant first."""
+    return sorted((run for run in finding.runs if run.breaks), key=lambda run: released(run.variant) is None)
 
 
 def packaged_searches() -> tuple[FindingSearch, ...]:

@@ -76,7 +76,7 @@ from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import Create, Delete, Signal, kind_of, read_action
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
-from elrcheck.catalogue.recipe_notation.recipe_signs import Action, ExpectedPartition, Leaderless, Unserved, WaitStep
+from elrcheck.catalogue.recipe_notation.recipe_signs import Action
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
 from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Partition
 
@@ -209,16 +209,6 @@ class Recipe:
             isinstance(step.action, Signal) and step.action.kind == "pause" and "run" in step.sides
             for step in self.steps
         )
-
-    def predicted(self) -> tuple[ExpectedPartition, ...]:
-        """Return the states of the partitions in `read` that the run waits for before the finding shows."""
-        states: list[ExpectedPartition] = []
-        for step in self.steps:
-            if isinstance(step.action, Leaderless | Unserved) or step.at_last:
-                break
-            if isinstance(step.action, WaitStep) and "run" in step.sides and step.action.partition in self.read:
-                states.append(step.action.seen)
-        return tuple(states)
 
     def checked(self, node: Node) -> Recipe:
         self._check_steps(node["step"])

@@ -18,8 +18,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.evidence.counterexamples import selection_of
-from elrcheck.catalogue.evidence.released_search import released_first
-from elrcheck.catalogue.evidence.searched import released
+from elrcheck.catalogue.evidence.searched import released, released_first
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.checking.check import run_check

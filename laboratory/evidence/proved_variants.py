@@ -15,11 +15,11 @@ from typing import Any, Literal, TypeAlias
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields, config_values, setting_text
 from elrcheck.catalogue.configured import find_variant, search_config, variant_config
-from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.proof_settings import ALWAYS_ENABLED
+from elrcheck.laboratory.evidence.released_search import released_searches
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.results.prove_report import LemmaDropped

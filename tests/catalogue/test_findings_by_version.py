@@ -12,13 +12,13 @@ from jsonschema import Draft202012Validator
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
 from elrcheck.catalogue.evidence.evidence_text import spans
-from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import find_finding, packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from elrcheck.laboratory.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.results.risk.finding_table import FindingRow
 from support.edits import replaced
 from support.places import ROOT, SCHEMAS

@@ -24,10 +24,10 @@ from elrcheck.kafka.broker_steps import (
     Registered,
     Wait,
 )
-from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.kafka.controller_steps import Setup, StepAnswer
 from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderQuestion
+from elrcheck.laboratory.rule_answers import packaged_releases
 from support.edits import replaced
 from support.wire_samples import BROKERS, PARTITION, STEPS
 

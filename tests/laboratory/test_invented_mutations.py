@@ -11,8 +11,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.declared.select import resolve
-from elrcheck.kafka.conformance.answers.answered import packaged_releases
-from elrcheck.laboratory.rule_answers import AnswerBench
+from elrcheck.laboratory.rule_answers import AnswerBench, packaged_releases
 from elrcheck.laboratory.rule_bench import RuleBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from support.edited_rules import edited

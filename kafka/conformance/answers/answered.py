@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -70,12 +69,6 @@ def releases_of(request: ConformRequest) -> list[AnsweredRelease]:
             variant = request.variant or variant_of(answers.kafka)
             releases.append(AnsweredRelease(answers, variant, config_of(variant, request), where))
     return releases
-
-
-@cache
-def packaged_releases() -> tuple[AnsweredRelease, ...]:
-    """Read the packaged files once."""
-    return tuple(releases_of(ConformRequest(answers=(PACKAGED,))))
 
 
 def _packaged_files() -> Iterator[tuple[str, bytes]]:

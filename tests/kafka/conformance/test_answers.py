@@ -12,9 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
-from elrcheck.laboratory.rule_answers import AnswerBench
+from elrcheck.laboratory.rule_answers import AnswerBench, packaged_releases
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 FOLDER = Path(str(files("elrcheck.catalogue") / "answers"))

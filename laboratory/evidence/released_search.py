@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED, released
+from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED, released_first
 from elrcheck.catalogue.finding_file import ControlRun, Finding, FindingRun
 from elrcheck.catalogue.finding_text import command
 from elrcheck.model.variants import Variant
@@ -46,11 +46,6 @@ def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
 def commands_of(search: ReleasedSearch) -> tuple[str, str]:
     """Return the command lines of the search and of its control."""
     return command(search.run), command(search.run, control=True)
-
-
-def released_first(finding: Finding) -> list[FindingRun]:
-    """Return the searches of a finding that break something, those of a released variant first."""
-    return sorted((run for run in finding.runs if run.breaks), key=lambda run: released(run.variant) is None)
 
 
 def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> FindingRun:
