@@ -258,7 +258,7 @@ def prove(
     solver: Also check everything that was proved, or the whole certificate, with this solver.
     surviving: If lemmas are not preserved, report which properties the others still prove.
     liveness: Prove that waits end (V-*), instead of the other properties.
-    reductions: Prove instead that each reduction of `check `reduce`` loses nothing in this configuration.
+    reductions: Prove instead that `check `reduce``, and the steps that a search leaves out, lose nothing.
     needed: Report for each lemma an obligation that is open without it.
     any_size: Also try to prove each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.

@@ -95,7 +95,7 @@ class ProveRequest:
         bool, Option("Prove that waits end (V-*), instead of the other properties.", group="Properties")
     ] = False
     reductions: Annotated[
-        bool, Option("Prove instead that each reduction of `check --reduce` loses nothing in this configuration.")
+        bool, Option("Prove instead that `check --reduce`, and the steps that a search leaves out, lose nothing.")
     ] = False
     needed: Annotated[bool, Option("Report for each lemma an obligation that is open without it.")] = False
     any_size: Annotated[

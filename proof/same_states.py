@@ -254,5 +254,4 @@ def constant_in_both(model: Model, config: ModelConfig, reduced: ModelConfig) ->
 
 def with_settings(config: ModelConfig, reduction: Reduction) -> ModelConfig:
     """Return the configuration with the settings of a reduction."""
-    reduced: Any = replace(config, **reduction.settings)  # type: ignore[type-var]
-    return reduced
+    return replace(config, **reduction.settings)

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 from msgspec import structs
 
-from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.runner.runner import Processes, Tell, run_tasks
@@ -27,6 +27,7 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.same_states import SameStates
+from elrcheck.proving.left_out_steps import left_out_steps
 from elrcheck.proving.reduction_failure import PlainReduction
 from elrcheck.proving.step_failure import state_report
 from elrcheck.proving.verdicts import RANK, phase, verdict_of
@@ -79,8 +80,6 @@ def run_reductions(selected: Selected, request: ProveRequest, progress: Progress
     """Prove the reductions of the selected model in its configuration, without their settings."""
     model = selected.declared.with_lemmas()
     reductions = model.induction.reductions
-    if not reductions:
-        raise NothingChecked("no-property", "the model declares no reduction of a search")
     config, timeout = selected.config, request.timeout or DEFAULT_TIMEOUT
     if chosen := sorted({name for one in reductions for name in one.settings if name in selected.overrides}):
         message = f"the proof compares searches with {chosen[0]} and without"
@@ -88,7 +87,7 @@ def run_reductions(selected: Selected, request: ProveRequest, progress: Progress
     started = time.perf_counter()
     proofs, left_out = list[ReductionTheorem](), list[ObligationReport]()
     for number, reduction in enumerate(reductions):
-        progress.stage(f"[{number + 1}/{len(reductions)}] {reduction.name}")
+        progress.stage(f"[{number + 1}/{len(reductions) + 1}] {reduction.name}")
         if reason := reduction.left_out(config):
             left_out.append(ObligationReport(reduction.name, "unknown", 0.0, reason=reason))
             continue
@@ -96,8 +95,10 @@ def run_reductions(selected: Selected, request: ProveRequest, progress: Progress
         workers = useful_workers(request.workers, len(proof.terms.labels)) if selected.file is None else 1
         proof.run(number, workers)
         proofs.append(proof)
-    reports = [proof.report() for proof in proofs]
-    cells = tuple(cell for proof in proofs for cell in proof.cells)
+    progress.stage(f"[{len(reductions) + 1}/{len(reductions) + 1}] steps left out")
+    commuting, left_out_cells = left_out_steps(model, config, timeout, progress)
+    reports = [*(proof.report() for proof in proofs), commuting]
+    cells = (*(cell for proof in proofs for cell in proof.cells), *left_out_cells)
     initiation = (*left_out, *(one for proof in proofs for one in proof.starts))
     implication = tuple(one for proof in proofs for one in proof.states)
     return ProveReport(

@@ -291,9 +291,10 @@ class ReductionProof(Record, frozen=True):
     name: str
     verdict: CellVerdict
     settings: Mapping[str, Scalar]
-    """What turns it on."""
+    """What turns it on; nothing for steps that every search leaves out."""
     obligations: int
-    """One for each goal of each step, renamings of members apart, and one for each property of states."""
+    """One for each goal of each step, renamings of members apart, and for each property of states; or one for each pair
+    of steps."""
     seconds: float
     lemmas: tuple[str, ...]
     """What the proof assumes of every state, with the settings and without; `prove` proves it."""
@@ -330,7 +331,7 @@ class ProveReport(ModelReport, frozen=True, tag="elrcheck.prove/1"):
     waits: tuple[WaitReport, ...] = ()
     """Of the liveness properties, which `--liveness` proves instead of the others."""
     reductions: tuple[ReductionProof, ...] = ()
-    """Of the searches with `--reduce`, which `--reductions` justifies instead of proving properties."""
+    """What `--reductions` proves instead of properties: about `--reduce`, and the steps that a search leaves out."""
     roots: tuple[RootFailure, ...] = ()
     """The refuted obligations of steps by root failure, that of most of them first."""
     interrupted: bool = False

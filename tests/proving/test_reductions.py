@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.reductions.representatives import REDUCTIONS
+from elrcheck.lang.plain import Label
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
+from elrcheck.proving.left_out_steps import left_out_steps
+from elrcheck.results.prove_report import CellReport
 from elrcheck.tests.support.places import ROOT
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -110,10 +116,11 @@ def failures(report: dict[str, object]) -> dict[tuple[str, str], str]:
 def test_a_dead_value_may_be_forgotten(invoke: Invoke, doors: Path) -> None:
     code, report = proof(invoke, doors)
     assert code == 0 and report["verdict"] == "proved"
-    (reduction,) = report["reductions"]  # type: ignore[misc]
+    reduction, left_out = report["reductions"]  # type: ignore[misc]
     assert reduction["settings"] == {"forgets": True} and reduction["lemmas"] == []
     # 9 choices of arguments, 3 goals each, Starts, Once and P-1
     assert reduction["obligations"] == 9 * 3 + 3
+    assert left_out["name"] == "steps left out" and left_out["obligations"] == 0
 
 
 def test_the_search_merges_what_the_theorem_calls_the_same(invoke: Invoke, doors: Path) -> None:
@@ -166,10 +173,110 @@ def test_options_of_other_proofs_are_refused(invoke: Invoke, doors: Path) -> Non
         assert code == 2 and "leave out" in err
 
 
-def test_a_model_without_reductions_has_nothing_to_prove(invoke: Invoke, doors: Path) -> None:
-    doors.write_text(DOORS.replace('(Reduction("code", without_code, {"forgets": True}),)', "()"))
-    code, _, err = invoke("prove", "--reductions", "--model", str(doors))
-    assert code == 5 and "no reduction" in err
+TALLIES = """
+from dataclasses import replace
+from typing import Annotated
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, bound, config, init, require, state
+from elrcheck.lang.types import nat
+
+Count = Annotated[int, nat("Count", hi=3)]
+
+
+@config
+class Config:
+    most: int = 3
+
+
+@state
+class State:
+    left: Count = 0
+    right: Count = 0
+
+
+@init
+def Init(c: Config) -> State:
+    return State()
+
+
+@action
+def Left(c: Config, s: State) -> State:
+    require(s.left < c.most, "left has room")
+    return replace(s, left=s.left + 1)
+
+
+@action
+def Right(c: Config, s: State) -> State:
+    require(s.right < c.most, "right has room")
+    return replace(s, right=s.right + 1)
+
+
+@action
+def Level(c: Config, s: State) -> State:
+    require(s.left != s.right, "they differ")
+    return replace(s, left=s.right)
+
+
+@action
+def Clear(c: Config, s: State) -> State:
+    return replace(s, left=0)
+
+
+@action
+def Copy(c: Config, s: State) -> State:
+    return replace(s, left=s.right)
+
+
+@bound
+def Within(c: Config, s: State) -> bool:
+    return s.left + s.right < 5
+
+
+MODEL = ProtocolModel(State, Config)
+"""
+LEFT, RIGHT, LEVEL, CLEAR, COPY = (Label(name, ()) for name in ("Left", "Right", "Level", "Clear", "Copy"))
+
+
+@pytest.fixture
+def tallies(tmp_path: Path) -> Path:
+    file = tmp_path / "tallies.py"
+    file.write_text(TALLIES)
+    return file
+
+
+def proof_of_pairs(file: Path, *pairs: tuple[Label, Label]) -> tuple[CellReport, ...]:
+    selected = resolve(Selection(model=file))
+    model = selected.declared.with_lemmas()
+    return left_out_steps(model, selected.config, 10.0, Silent(), pairs)[1]
+
+
+def test_steps_that_a_search_leaves_out_commute(invoke: Invoke, tallies: Path) -> None:
+    unbounded = TALLIES.replace("return s.left + s.right < 5", "return s.left < 5")
+    tallies.write_text(unbounded)
+    code, report = proof(invoke, tallies)
+    assert code == 0
+    (left_out,) = report["reductions"]  # type: ignore[misc]
+    assert left_out["obligations"] == 2
+    assert [(cell["action"], cell["lemma"]) for cell in report["cells"]] == [  # type: ignore[attr-defined]
+        ("Left", "steps left out: Right"),
+        ("Right", "steps left out: Clear"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pair", "difference"),
+    [
+        ((CLEAR, COPY), "afterwards left is "),
+        ((LEVEL, RIGHT), "Level is possible only after Right"),
+        ((LEFT, RIGHT), "stays inside the bound only before or only after"),
+        ((LEVEL, LEVEL), "Level is possible only before Level"),
+    ],
+)
+def test_a_pair_that_does_not_commute_is_refused(tallies: Path, pair: tuple[Label, Label], difference: str) -> None:
+    (cell,) = proof_of_pairs(tallies, pair)
+    assert cell.verdict == "refuted" and cell.failure is not None and cell.failure.replayed
+    assert difference in str(cell.failure.conjunct)
 
 
 def patch_of(folder: Path, name: str, before: str, after: str) -> Path:
@@ -187,8 +294,10 @@ def test_what_reduce_does_to_the_partition_loses_nothing(invoke: Invoke) -> None
     code, out, _ = invoke("prove", "--reductions", "--scope", "two-brokers", "--format", "json")
     report = json.loads(out)
     assert code == 0
-    assert [one["name"] for one in report["reductions"]] == ["records without news", "epochs without use"]
-    assert all("ViewEpochs" in one["lemmas"] for one in report["reductions"])
+    *reduced, left_out = report["reductions"]
+    assert [one["name"] for one in reduced] == ["records without news", "epochs without use"]
+    assert all("ViewEpochs" in one["lemmas"] for one in reduced)
+    assert left_out["obligations"] > 400 and not left_out["lemmas"]
 
 
 @pytest.mark.slow
