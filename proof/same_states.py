@@ -55,12 +55,7 @@ class SolverStep:
 
 
 class SameStates:
-    """The obligations of one reduction in one configuration, which has none of the reduction's settings.
-
-    both_ways: a step from the representative must have a counterpart from the state, too.
-    """
-
-    both_ways = True
+    """The obligations of one reduction in one configuration, which has none of the reduction's settings."""
 
     def __init__(
         self, model: Model, config: ModelConfig, reduction: Reduction, lemmas: Sequence[Fn], timeout: float | None
@@ -71,7 +66,7 @@ class SameStates:
         self.ts = Transitions(model, config, any_order=True, every_step=True, slots=slots)
         self.prover = Prover(self.ts, lemmas, timeout)
         self.reduced = Evaluator(model.fns, self.reduced_config, self.ts.alg)
-        self.place = model.fns[reduction.same.__name__].place if reduction.settings else ""
+        self.same: Fn = model.fns[reduction.same.__name__]
         self.step_checks = [fn for fn in model.checks if fn.is_step]
         self.state_checks = [fn for fn in model.checks if not fn.is_step]
 
@@ -82,18 +77,20 @@ class SameStates:
 
     def _choices(self, fn: Fn) -> Iterator[tuple[Any, ...]]:
         covered: set[tuple[Any, ...]] = set()
-        renamed = self.ts.alike is not None and self._treats_members_alike() and self.ts.alike.holds(fn)
+        renamed = self._members_alike and self.ts.alike is not None and self.ts.alike.holds(fn)
         for args in instances(fn, self.config):
             if args not in covered:
                 covered.update(orbit(fn, args, self.ts.alike_count) if renamed else (args,))
                 yield args
 
-    def _treats_members_alike(self) -> bool:
-        assert self.ts.alike is not None
-        return self.ts.alike.holds(self.model.fns[self.reduction.same.__name__])
+    @functools.cached_property
+    def _members_alike(self) -> bool:
+        """What the goals of a step are about, beside the step, treats members alike."""
+        about = (self.same, self.model.bound, *self.step_checks)
+        return self.ts.alike is not None and all(map(self.ts.alike.holds, about))
 
     def representative(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        value: Mapping[str, Any] = self.reduced.call(self.model.fns[self.reduction.same.__name__], (state,), {})
+        value: Mapping[str, Any] = self.reduced.call(self.same, (state,), {})
         return value
 
     @functools.cached_property
@@ -120,10 +117,10 @@ class SameStates:
         """Discharge that a property of states has the same value in a state and in its representative."""
         here, there = (self._value(self.ts.evaluator, fn, state) for state in (self.ts.now, self.now))
         reduced = self._value(self.reduced, fn, self.ts.now)
-        alike = self._discharge(z3.And(self._as_seen(fn, here, there), here == reduced))
+        alike = self._discharge(z3.And(here == there, here == reduced))
         if alike.verdict != "refuted" or fn.kind != "always":
             return alike
-        never_broken = self.prover.follows(here)
+        never_broken = self.prover.follows(z3.And(here, reduced))
         return never_broken if never_broken.verdict == "proved" else alike
 
     def step(self, label: Label) -> Iterator[tuple[str, Discharge]]:
@@ -134,7 +131,7 @@ class SameStates:
         reduced = self._step(self.reduced, fn, label, self.ts.now)
         if all(z3.is_false(z3.simplify(one.possible)) for one in (plain, other, reduced)):
             return
-        pairs = {ALIKE: (plain, other)} | ({SETTINGS: (plain, reduced)} if self.reduction.settings else {})
+        pairs = {ALIKE: (plain, other), SETTINGS: (plain, reduced)}
         mapped = {id(one): self.representative(one.after) for one in (plain, other, reduced)}
         for goal, (one, two) in pairs.items():
             yield goal, self._discharge(self._agree(mapped, one, two))
@@ -149,8 +146,7 @@ class SameStates:
         answer = of(self.step_checks)
         if answer.verdict != "refuted":
             return answer
-        plain, _ = pairs[ALIKE]
-        _, reduced = pairs.get(SETTINGS, (plain, plain))
+        plain, reduced = pairs[SETTINGS]
         core: frozenset[str] = frozenset()
         open_ = []
         for fn in self.step_checks:
@@ -179,12 +175,6 @@ class SameStates:
         bound = [formula(self.ts.evaluator.call(self.model.bound, (step.after,), {})) for step in (one, two)]
         return z3.And(one.possible, two.possible, self._equal(mapped[id(one)], mapped[id(two)]), bound[0] == bound[1])
 
-    def _as_seen(self, fn: Fn, here: Any, there: Any) -> Any:
-        """Return the formula that a property has the same value twice; one way, that what it shows is not lost."""
-        if self.both_ways:
-            return here == there
-        return z3.Implies(there, here) if fn.kind == "always" else z3.Implies(here, there)
-
     def _stutters(self, mapped: Mapping[int, Any], step: SolverStep) -> Any:
         """Return the formula that a step leads to a state with the representative of the state before it."""
         return self._equal(mapped[id(step)], self._before(step))
@@ -199,8 +189,8 @@ class SameStates:
 
     def _agree(self, mapped: Mapping[int, Any], one: SolverStep, two: SolverStep) -> Any:
         meet = self._meet(mapped, one, two)
-        sides = (one, two) if self.both_ways else (one,)
-        return z3.And(*(z3.Implies(step.possible, z3.Or(meet, self._stutters(mapped, step))) for step in sides))
+        sides = (z3.Implies(step.possible, z3.Or(meet, self._stutters(mapped, step))) for step in (one, two))
+        return z3.And(*sides)
 
     def _over(self, evaluator: Evaluator, fn: Fn, step: SolverStep) -> Any:
         return formula(evaluator.call(fn, (step.before, step.after), {}))
@@ -218,12 +208,12 @@ class SameStates:
                 value = self._over(evaluator, fn, step)
                 values.append(value)
                 silent[id(step)].append(value if fn.kind == "always" else z3.Not(value))
-            equal.append(self._as_seen(fn, *values))
+            equal.append(values[0] == values[1])
         alike = z3.And(self._meet(mapped, one, two), *equal)
         return z3.And(
             *(
                 z3.Implies(step.possible, z3.Or(alike, z3.And(self._stutters(mapped, step), *silent[id(step)])))
-                for step in ((one, two) if self.both_ways else (one,))
+                for step in (one, two)
             )
         )
 
