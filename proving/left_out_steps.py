@@ -9,8 +9,8 @@ from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig, NotEnabled
-from elrcheck.proof.commuting import Commuting
 from elrcheck.proof.obligations import Discharge
+from elrcheck.proof.reductions.commuting_steps import Commuting
 from elrcheck.proving.step_failure import differing
 from elrcheck.proving.verdicts import RANK
 from elrcheck.results.prove_report import CellReport, InductionFailure, ReductionProof

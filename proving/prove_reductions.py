@@ -26,7 +26,7 @@ from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge
-from elrcheck.proof.same_states import SameStates
+from elrcheck.proof.reductions.same_states import SameStates
 from elrcheck.proving.left_out_steps import left_out_steps
 from elrcheck.proving.reduction_failure import PlainReduction
 from elrcheck.proving.step_failure import state_report

@@ -9,7 +9,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig, NotEnabled
-from elrcheck.proof.same_states import ALIKE, CHECKS, SETTINGS, with_settings
+from elrcheck.proof.reductions.same_states import ALIKE, CHECKS, SETTINGS, with_settings
 from elrcheck.proving.step_failure import differing
 from elrcheck.results.prove_report import InductionFailure
 from elrcheck.traces.describe import arguments, changes, leaves, talk

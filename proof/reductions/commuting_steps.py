@@ -26,7 +26,7 @@ from elrcheck.proof.transition import SymbolicStep, Transitions
 
 
 @dataclass(frozen=True)
-class _Terms:
+class _CommutingStep:
     """A step. moves: (variable of the state, its term after the step) for every scalar that the step changes."""
 
     step: SymbolicStep
@@ -72,7 +72,7 @@ class Commuting:
             return Discharge("proved", 0.0)
         return self.prover.follows(z3.And(*goals), (self.ranges,))
 
-    def _ends(self, a: _Terms, b: _Terms) -> Iterator[tuple[Any, Any]]:
+    def _ends(self, a: _CommutingStep, b: _CommutingStep) -> Iterator[tuple[Any, Any]]:
         """Yield pairs of terms that must be equal: scalars after both steps, and whether a step stays inside."""
         at_a, at_b = dict(_by_name(a.moves)), dict(_by_name(b.moves))
         for name, (variable, _) in {**at_a, **at_b}.items():
@@ -83,13 +83,13 @@ class Commuting:
             inside = z3.And(self.bound, one.inside)
             yield z3.And(inside, other.inside), z3.And(inside, _after(other.inside, one))
 
-    def _terms(self, step: SymbolicStep) -> _Terms:
+    def _terms(self, step: SymbolicStep) -> _CommutingStep:
         moves = tuple(
             (self._now[primed.decl().name()], term)
             for primed, term in step.becomes
             if primed.decl().name() in self._now and not self._now[primed.decl().name()].eq(term)
         )
-        return _Terms(step, moves, z3.substitute(self.bound, *moves))
+        return _CommutingStep(step, moves, z3.substitute(self.bound, *moves))
 
     def _variables(self) -> Iterator[tuple[str, Any]]:
         """Yield (name of the variable in the next state, variable of the state)."""
@@ -105,7 +105,7 @@ class Commuting:
                 yield z3.And(scalar >= slot.lo, scalar <= slot.hi)
 
 
-def _after(term: Any, step: _Terms) -> Any:
+def _after(term: Any, step: _CommutingStep) -> Any:
     """Return a term about a state as one about the state before a step."""
     return z3.substitute(term, *step.moves) if step.moves else term
 
