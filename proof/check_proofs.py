@@ -54,20 +54,24 @@ def assertions(question: Sequence[str]) -> list[str]:
     return [question[1], *(f"(assert {literal})" for literal in literals)]
 
 
-def plain(command: str) -> Iterator[str]:
-    """Yield a line from before the questions in the form that ethos reads.
+def without_parameters(command: str) -> Iterator[str]:
+    """Yield a line from before the questions, in which a definition has no parameters, for which ethos has no form.
 
-    It knows no definitions with parameters: such a one becomes a declaration, and an assertion for all their values.
-    And it knows no `:pattern`, which only advises a solver.
+    One with parameters becomes a declaration, and an assertion for all their values.
     """
     match = PARAMETERS.fullmatch(command)
     if match is None:
-        yield _without_patterns(command)
+        yield command
         return
     name, bound, body = match.groups()
     parameters = PARAMETER.findall(bound)
     yield f"(declare-fun {name} ({' '.join(sort for _, sort in parameters)}) Bool)"
     yield f"(assert (forall {bound} (= ({name} {' '.join(one for one, _ in parameters)}) {body})))"
+
+
+def plain(command: str) -> Iterator[str]:
+    """Yield a line as ethos reads it: also without `:pattern`, which only advises a solver."""
+    return map(_without_patterns, without_parameters(command))
 
 
 def _without_patterns(command: str) -> str:

@@ -122,9 +122,7 @@ def discharge_script(task: ScriptTask) -> ScriptAnswers:
     )
     entry = store.get(key)
     before = {} if entry is None else entry.value.answers
-    solving = _ScriptSolver(
-        how, [line for command in (*premises, *texts.premises) for line in check_proofs.plain(command)]
-    )
+    solving = _ScriptSolver(how, (*premises, *texts.premises))
     answers, origins, stored = [], [], dict[str, QuestionAnswer]()
     for number, question in enumerate(texts.questions):
         name = check_proofs.proof_file(script.file, number)
@@ -147,10 +145,13 @@ def _own_part() -> str:
 
 
 class _ScriptSolver:
-    """Answers the questions of one script. shared: the lines before them, as `check_proofs.plain` has them."""
+    """Answers the questions of one script. before: the lines before them."""
 
-    def __init__(self, how: HowToDischarge, shared: Sequence[str]) -> None:
-        self._how, self._shared, self._relevant = how, shared, RelevantLines(shared)
+    def __init__(self, how: HowToDischarge, before: Sequence[str]) -> None:
+        self._how = how
+        self._shared = [line for command in before for line in check_proofs.without_parameters(command)]
+        self._relevant = RelevantLines(self._shared)
+        self._of_checker = [] if how.checker is None else [one for line in before for one in check_proofs.plain(line)]
 
     def answer(self, question: Sequence[str], name: str) -> QuestionAnswer:
         """Return the answer to one question. name: of the file for its proof."""
@@ -165,7 +166,7 @@ class _ScriptSolver:
         write_bytes(self._how.proofs / name, packed)
         started = time.perf_counter()
         checker, limit = self._how.checker, CHECK_FACTOR * self._how.timeout
-        of_proof = check_proofs.check(checker.program, checker.signatures, [*self._shared, *question], proof, limit)
+        of_proof = check_proofs.check(checker.program, checker.signatures, [*self._of_checker, *question], proof, limit)
         checked_in = round(time.perf_counter() - started, 3)
         digest = hashlib.sha256(packed).hexdigest()
         return QuestionAnswer(answer, seconds, now, digest, len(packed), of_proof.verdict, of_proof.why, checked_in)

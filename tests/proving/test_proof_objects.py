@@ -19,7 +19,7 @@ from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.proof import check_proofs
 from elrcheck.proof.certificate import read_manifest, read_premises, read_script
-from elrcheck.proof.check_proofs import ProofAnswer, answer, assertions, fault_of, plain, proof_file
+from elrcheck.proof.check_proofs import ProofAnswer, answer, assertions, fault_of, plain, proof_file, without_parameters
 from elrcheck.proof.proof_objects.ethos_program import find_ethos
 from elrcheck.proof.proof_objects.relevant import RelevantLines
 from elrcheck.proving.check_certificate import run_check_certificate
@@ -100,9 +100,10 @@ def test_a_definition_with_parameters_is_an_assertion_for_all_values() -> None:
     assert list(plain("(define-fun now!A () Bool (= 1 |a[0]|))")) == ["(define-fun now!A () Bool (= 1 |a[0]|))"]
 
 
-def test_patterns_are_left_out() -> None:
+def test_patterns_are_left_out_for_ethos_alone() -> None:
     line = "(define-fun axiom!0 () Bool (forall ((x R)) (! (! (= (f x) |a ( b|) :pattern ((f x))) :pattern ((g x) x))))"
     assert list(plain(line)) == ["(define-fun axiom!0 () Bool (forall ((x R)) (= (f x) |a ( b|)))"]
+    assert list(without_parameters(line)) == [line]
     other = "(define-fun axiom!0 () Bool (! a :named b))"
     assert list(plain(other)) == [other]
 
