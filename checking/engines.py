@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from elrcheck.checking.runs.planned_run import PlannedRun
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import KernelFamily
-    from elrcheck.explorer.search.result import SearchResult
+    from elrcheck.explorer.search.result import SearchResult, TraceableSearch
+    from elrcheck.explorer.search.retrace import Trace
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lowered import Lowered
 
@@ -105,13 +106,17 @@ def explore(
         earlier = find_outcome(question, lowered, subject.checks, request)
         if earlier is not None:
             return earlier
-    ended = run_search(subject, request, progress, run)
-    progress.stage("rebuilding traces")
     checks = lowered.program.checks
-    hit = [check for check in ended.result.first if checks[check].kind == "always" or request.run_dir is not None]
-    with no_collection():
-        order = subject.family.order(subject.config) if subject.family is not None and hit else None
-    traces = Retrace(ended.search, order).traces(hit)
+    traces: dict[int, Trace] = {}
+
+    def retrace(search: TraceableSearch) -> None:
+        progress.stage("rebuilding traces")
+        hit = [check for check in sorted(search.first) if checks[check].kind == "always" or request.run_dir is not None]
+        with no_collection():
+            order = subject.family.order(subject.config) if subject.family is not None and hit else None
+        traces.update(Retrace(search, order).traces(hit))
+
+    ended = run_search(subject, request, progress, run, retrace)
     outcome = ended.outcome()
     if question is not None:
         keep_outcome(question, outcome, traces)
@@ -122,9 +127,16 @@ def explore(
 
 
 def run_search(
-    subject: SearchSubject, request: CheckRequest, progress: Progress, run: PlannedRun | None = None
+    subject: SearchSubject,
+    request: CheckRequest,
+    progress: Progress,
+    run: PlannedRun | None = None,
+    afterwards: Callable[[TraceableSearch], None] = lambda _: None,
 ) -> FinishedSearch:
-    """Run the local, the numpy or the Spark engine; raise Interrupted if a signal stopped it."""
+    """Run the local, the numpy or the Spark engine; raise Interrupted if a signal stopped it.
+
+    afterwards: is called with the finished search, while its executors are still there.
+    """
     from elrcheck.base.runner.processors import processors
     from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache
@@ -175,9 +187,13 @@ def run_search(
         how, about = "numpy", ""
         if isinstance(search, Search):
             how, about = search.native.origin if family is None else "kernel shared", search.about()
+        if request.engine == "spark" and not interrupts.requested:
+            afterwards(search)
     size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     if interrupts.requested and not result.complete:
         raise _interrupted(result, folder)
+    if request.engine != "spark":
+        afterwards(search)
     return FinishedSearch(lowered, search, result, f"{size}, {how}{about}", folder)
 
 

@@ -20,6 +20,7 @@ from elrcheck.base.progress import Progress, Silent
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.level_questions import Answers, LevelQuestion
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
@@ -64,6 +65,7 @@ class SparkSearch(Search):
         self.watch = ExecutorWatch(session, progress or Silent())
         self.exchange = LevelExchange(session, self.partitions, self.watch)
         self.costs: list[LevelCost] = []
+        self.retraced = 0  # levels that executors were asked about for traces
         self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
@@ -102,6 +104,13 @@ class SparkSearch(Search):
             self.exchange.level(nothing, lambda: None)
             seconds.append(time.perf_counter() - started)
         self.placement.floor = min(seconds[1:])  # the first one compiles kernels
+
+    def ask(self, depth: int, question: LevelQuestion) -> Answers | None:
+        """Ask a wide level where it is; return None for one that the driver asks itself."""
+        if not isinstance(self.space, Distributed) or not self.placement.favours_spark(self.space.sizes[depth]):
+            return None
+        self.retraced += 1
+        return self.space.ask(depth, question)
 
     # -- moving between driver and Spark
 

@@ -14,11 +14,14 @@ All levels have the same plan; only the function differs.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.roundtrip import from_text
+from elrcheck.explorer.search.level_questions import Answers
 from elrcheck.spark.cancellable_job import run_job
+from elrcheck.spark.level_answers import ANSWERS, QuestionTasks
 from elrcheck.spark.tasks import EXCHANGE, REPORT, LevelTasks, ShardReport
 
 if TYPE_CHECKING:
@@ -70,8 +73,13 @@ class LevelExchange:
         rows = run_job(self.session, "level", job, stop, self.watch)
         return sorted((from_text(row.report, ShardReport) for row in rows), key=lambda report: report.partition)
 
+    def ask(self, tasks: QuestionTasks, stop: Callable[[], str | None]) -> list[Answers]:
+        """Ask all partitions about a level; raise Cancelled as soon as `stop` returns a reason."""
+        answered = self.anchor.mapInArrow(_stage(tasks, "answer"), ANSWERS)
+        return [pickle.loads(row.answers) for row in run_job(self.session, "trace", answered.collect, stop, self.watch)]
 
-def _stage(tasks: LevelTasks, name: str) -> Any:
+
+def _stage(tasks: LevelTasks | QuestionTasks, name: str) -> Any:
     """Return a plain function for mapInArrow, which does not accept a bound method."""
 
     def stage(batches: Any) -> Any:

@@ -17,11 +17,13 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
+from elrcheck.explorer.search.level_questions import Answers, LevelQuestion
 from elrcheck.explorer.store.judgement import Judgement
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
 from elrcheck.spark.cancellable_job import Cancelled
 from elrcheck.spark.exchange import LevelExchange
+from elrcheck.spark.level_answers import QuestionTasks
 from elrcheck.spark.shard_states import write_shard
 from elrcheck.spark.shards import by_owner
 from elrcheck.spark.tasks import LevelTasks, ShardReport, SparkRun, not_shared
@@ -147,6 +149,11 @@ class Distributed(SpaceInFiles):
         self._used = sum(report.used for report in reports)
         self.costs.append(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
         return LevelEnd(None, credit, judgement)
+
+    def ask(self, depth: int, question: LevelQuestion) -> Answers:
+        """Return the answers of the states of a level, from the executors."""
+        parts = tuple(levels[depth] for levels in self.shards)
+        return question.merged(self.exchange.ask(QuestionTasks(self.run, question, parts), lambda: None))
 
     def _check_shared(self, parts: list[SavedLevel]) -> None:
         """Raise EnvironmentFault if the driver does not see the files that executors have written."""

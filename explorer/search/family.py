@@ -25,7 +25,8 @@ from elrcheck.explorer.kernel.kept_program import kept_kernel, kept_lowering
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.retrace import Order, as_packed
+from elrcheck.explorer.search.level_questions import Order
+from elrcheck.explorer.search.retrace import as_packed
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lowered import Lowered

@@ -78,9 +78,6 @@ def violates(program: Program, hits: Iterable[int]) -> bool:
     return any(program.checks[check].kind == "always" for check in hits)
 
 
-BATCH = 4096
-
-
 class TraceableSearch(Protocol):
     """A finished search of any engine, as `retrace` needs it."""
 
@@ -103,8 +100,16 @@ class TraceableSearch(Protocol):
         ...
 
 
-def level_batches(search: TraceableSearch, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the states of a level in arrays of at most BATCH rows, each valid only until the next one."""
-    for rows in search.batches(depth):
+BATCH = 4096
+
+
+def in_batches(blocks: Iterable[npt.NDArray[np.uint64]]) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield states in arrays of at most BATCH rows, each valid only until the next one."""
+    for rows in blocks:
         for start in range(0, len(rows), BATCH):
             yield rows[start : start + BATCH]
+
+
+def level_batches(search: TraceableSearch, depth: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield the states of a level as `in_batches` does."""
+    return in_batches(search.batches(depth))

@@ -10,27 +10,35 @@ differs in a family of configurations; an `Order` then compares states as the cl
 If a state stands for all its images under renaming, the rows are followed once more from the first, through the
 states that they stand for, so that a trace is a behaviour.
 
-Cost: at most one extra expansion of the levels up to the deepest target, for all traces together.
+Cost: at most one extra expansion of the levels up to the deepest target, for all traces together. Levels on executors
+are asked there (`AsksElsewhere`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from elrcheck.explorer.kernel.symmetry.canonical import Canonical
-from elrcheck.explorer.kernel.walk_memory import GOLDEN
 from elrcheck.explorer.kernel.word_layout import Rows, WordLayout, make_layout
+from elrcheck.explorer.search.level_questions import (
+    ONE,
+    Answers,
+    AsksElsewhere,
+    LeastHit,
+    LeastPredecessors,
+    LeastStep,
+    LevelQuestion,
+    Order,
+    Row,
+    least,
+)
 from elrcheck.explorer.search.result import TraceableSearch, level_batches
-from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
 
-Row = tuple[int, ...]
 Trace = list[tuple[int, ...]]
-Order = Callable[[Rows], Rows]
-"""Makes rows of packed states comparable, word by word."""
 
 
 class Retrace:
@@ -74,55 +82,23 @@ class Retrace:
 
     def _end(self, check: int, depth: int) -> tuple[int, list[Row]]:
         """Return the end of a check's trace: the depth of its target, and the rows from the target on."""
-        if self.search.program.checks[check].scope == "step":
-            return depth - 1, self._last_step(check, depth)
-        best: Row | None = None
-        for rows in level_batches(self.search, depth):
-            best = self._lesser(best, rows[self.search.state_hits(check, rows)])
+        of_step = self.search.program.checks[check].scope == "step"
+        kind, depth = (LeastStep, depth - 1) if of_step else (LeastHit, depth)
+        best = self._ask(depth, kind(self.canonical, self.order, check)).get(ONE)
         assert best is not None, "the check was hit at this depth"
-        return depth, [best]
+        words = self.search.layout.words
+        return depth, [best[words:], best[:words]] if of_step else [best]
 
-    def _last_step(self, check: int, depth: int) -> list[Row]:
-        """Return the least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
-        best: Row | None = None
-        for rows in level_batches(self.search, depth - 1):
-            after = self.search.successors(rows)
-            hit = after.hits(check)
-            best = self._lesser(best, np.hstack([self.canonical.rows(after.rows[hit]), rows[after.sources[hit]]]))
-        assert best is not None, "the check was hit at this depth"
-        words = len(best) // 2
-        return [best[words:], best[:words]]
-
-    def _predecessors(self, depth: int, targets: set[Row]) -> dict[Row, Row]:
+    def _predecessors(self, depth: int, targets: set[Row]) -> Answers:
         """Return the least predecessor of each target in a level."""
-        least_before: dict[Row, Row] = {}
-        keys = np.unique(row_keys(np.array(sorted(targets), np.uint64), GOLDEN))
-        for rows in level_batches(self.search, depth):
-            after = self.search.successors(rows)
-            reached = self.canonical.rows(after.rows)
-            sources: dict[Row, list[int]] = {}
-            for k in np.nonzero(np.isin(row_keys(reached, GOLDEN), keys))[0]:
-                row = _row(reached[k])
-                if row in targets:
-                    sources.setdefault(row, []).append(int(after.sources[k]))
-            for row, at in sources.items():
-                least_before[row] = self._lesser(least_before.get(row), rows[at]) or row
-        return least_before
+        return self._ask(depth, LeastPredecessors(self.canonical, self.order, frozenset(targets)))
 
-    def _lesser(self, best: Row | None, rows: Rows) -> Row | None:
-        """Return the least of the rows and the best so far."""
-        both = rows if best is None else np.vstack([np.array([best], np.uint64), rows])
-        return least(both, self.order)
-
-
-def least(rows: Rows, order: Order | None = None) -> Row | None:
-    """Return the row that is lexicographically least, in this order; None if there are no rows."""
-    keys = rows if order is None or not len(rows) else order(rows)
-    for word in range(keys.shape[1]):
-        if len(rows) > 1:
-            chosen = keys[:, word] == keys[:, word].min()
-            rows, keys = rows[chosen], keys[chosen]
-    return _row(rows[0]) if len(rows) else None
+    def _ask(self, depth: int, question: LevelQuestion) -> Answers:
+        search = self.search
+        answers = search.ask(depth, question) if isinstance(search, AsksElsewhere) else None
+        if answers is not None:
+            return answers
+        return question.merged(question.answers(search, rows) for rows in level_batches(search, depth))
 
 
 def as_packed(wide: WordLayout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
@@ -147,7 +123,3 @@ def as_packed(wide: WordLayout, slots: Sequence[Slot], closed: Sequence[Slot]) -
         return np.hstack(repacked)
 
     return packed
-
-
-def _row(words: Rows) -> Row:
-    return tuple(int(word) for word in words)

@@ -17,6 +17,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
 from elrcheck.checking.check import run_check
 from elrcheck.spark.exchange import LevelExchange
+from elrcheck.spark.placement import Placement
 from elrcheck.spark.tasks import LevelTasks, ShardReport
 from support import spark_runs
 from support.spark_runs import (
@@ -80,7 +81,20 @@ def test_a_violation_and_its_trace(spark: SparkSession, tmp_path: Path) -> None:
     actual, search = on_spark(program, spark, tmp_path, 2, 4, stop="first")
     assert actual == locally(program, stop="first")
     assert any(program.program.checks[check].kind == "always" for check in actual["first"])
-    assert search.costs
+    assert search.costs and search.retraced
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fingerprint", [0, 64])
+def test_traces_that_executors_rebuild(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fingerprint: int
+) -> None:
+    """Where states do not come back to the driver: traces to states and to steps are those of the local engine."""
+    monkeypatch.setattr(Placement, "favours_driver", lambda *_: False)
+    pair = ("legacy", "two-brokers", 200)
+    search = compare(spark, tmp_path, pair, 2, fingerprint=fingerprint)
+    assert search.retraced > 5
+    assert {search.program.checks[check].scope for check in search.first} == {"state", "step"}
 
 
 @pytest.mark.slow
