@@ -46,7 +46,7 @@ MODES = (
 
 @dataclass(frozen=True)
 class SpinResult:
-    """Spin's counts. transitions: those inside the bound, plus one for the initial state."""
+    """Spin's counts. transitions: those inside the bound, plus one for the initial state; from 10^8 on, rounded."""
 
     stored: int
     transitions: int
@@ -94,8 +94,8 @@ def read_verifier(output: str) -> SpinResult:
         return float(figures[-1])
 
     return SpinResult(
-        stored=int(number(r"(\d+) states, stored")),
-        transitions=int(number(r"(\d+) transitions")),
+        stored=int(number(r"([\d.e+]+) states, stored")),
+        transitions=int(number(r"([\d.e+]+) transitions")),
         depth=int(number(r"depth reached (\d+)")),
         seconds=number(r"elapsed time ([\d.e+]+)"),
         vector_bytes=int(number(r"State-vector (\d+) byte")),

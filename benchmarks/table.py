@@ -35,6 +35,8 @@ HERE = Path(__file__).parent
 PROTOCOLS = HERE.parent / "protocols"
 LARGE = 100_000
 """Distinct states from which a problem counts for the geometric means."""
+SPIN_ROUNDS = 10**8
+"""Spin prints eight digits of greater numbers."""
 TLC_BEGINS = re.compile(r"^Finished computing initial states")
 TLC_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 0 states left", re.M)
 TIME = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
@@ -50,7 +52,8 @@ class Missing(Exception):
 class MeasuredRun:
     """One run. seconds, cpu_seconds: of the search; process_seconds, process_cpu, peak_bytes: of the whole process.
 
-    cut: generated states outside the bound; None if unknown. looked_up: steps. digest: of levels and counts by action.
+    cut: generated states outside the bound; None if unknown. rounded: `generated`, to eight digits.
+    looked_up: steps. digest: of levels and counts by action.
     """
 
     distinct: int
@@ -60,6 +63,7 @@ class MeasuredRun:
     process_cpu: float
     peak_bytes: int
     cut: int | None = None
+    rounded: bool = False
     complete: bool = True
     cpu_seconds: float | None = None
     looked_up: int | None = None
@@ -83,7 +87,9 @@ class MeasuredRun:
         bounded = {self.cut, other.cut}
         comparable = None not in bounded or 0 in bounded
         digests = {self.digest, other.digest} - {None}
-        return self.distinct == other.distinct and (not comparable or self.steps == other.steps) and len(digests) < 2
+        difference = abs(self.steps - other.steps)
+        same = difference <= (5 * self.steps / SPIN_ROUNDS if self.rounded or other.rounded else 0)
+        return self.distinct == other.distinct and (same or not comparable) and len(digests) < 2
 
 
 def tlc_counts(child: Child) -> dict[str, Any]:
@@ -109,7 +115,8 @@ def spin_counts(child: Child) -> dict[str, Any]:
     except ValueError as fault:
         raise Missing(str(fault)) from fault
     seconds = result.seconds or child.seconds
-    return {"distinct": result.stored, "generated": result.transitions, "cut": 0, "seconds": seconds}
+    steps = {"generated": result.transitions, "cut": 0, "rounded": result.transitions >= SPIN_ROUNDS}
+    return {"distinct": result.stored, **steps, "seconds": seconds}
 
 
 class Comparison:

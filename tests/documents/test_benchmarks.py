@@ -183,6 +183,10 @@ def test_engines_that_count_differently_do_not_agree() -> None:
     bounded = replace(ours, generated=1200, cut=54)
     assert bounded.agrees(ours), "steps inside the bound are compared"
     assert bounded.agrees(tlc), "TLC does not tell which of its steps leave the bound"
+    many = replace(ours, generated=123_558_402)
+    assert many.agrees(replace(many, generated=123_558_400, rounded=True)), "Spin rounds what it prints"
+    assert not many.agrees(replace(many, generated=123_558_500, rounded=True))
+    assert not many.agrees(replace(many, generated=123_558_400))
     with pytest.raises(table.Missing, match="no counts"):
         counted("Error: Java heap space")
 
