@@ -125,7 +125,8 @@ def flat(term: Any) -> str:
 
 
 def name_of(kind: str, name: str) -> str:
-    return f"{kind}!{name}"
+    """Return a symbol of SMT-LIB; a choice of arguments, such as `Fetch(f=0)`, needs bars around it."""
+    return f"{kind}!{name}" if name.isidentifier() else f"|{kind}!{name}|"
 
 
 def definition(kind: str, name: str, term: Any) -> str:

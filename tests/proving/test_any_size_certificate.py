@@ -18,6 +18,7 @@ from elrcheck.proof.any_size.step_tasks import every_choice
 from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep
 from elrcheck.proof.any_size.text import AnySizeText
 from elrcheck.proof.certificate import INITIATION, CertifiedGoal, read_manifest
+from elrcheck.proof.smt_text import name_of
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.results.proofs.certificate_report import CertificateReport
@@ -71,6 +72,14 @@ def test_a_question_has_the_triggers_of_its_proof() -> None:
     cells = [CertifiedGoal(name="Types", both_sides=both) for both in (False, True)]
     left, both = (text.consecution(step, [cell]).count(":pattern") for cell in cells)
     assert 0 < left < both
+
+
+def test_a_choice_of_arguments_is_one_symbol() -> None:
+    assert [name_of("goal", name) for name in ("Types", "Fetch(f=0, lost=true)", "Fetch()")] == [
+        "goal!Types",
+        "|goal!Fetch(f=0, lost=true)|",
+        "|goal!Fetch()|",
+    ]
 
 
 def test_a_goal_that_is_true_without_a_proof_does_not_fit(folder: Path) -> None:
