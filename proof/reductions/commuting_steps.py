@@ -27,7 +27,10 @@ from elrcheck.proof.transition import SymbolicStep, Transitions
 
 @dataclass(frozen=True)
 class _CommutingStep:
-    """A step. moves: (variable of the state, its term after the step) for every scalar that the step changes."""
+    """A step. moves: (variable of the state, its term after the step) for every scalar that the step changes.
+
+    inside: the formula that the state after it is inside the bound.
+    """
 
     step: SymbolicStep
     moves: tuple[tuple[Any, Any], ...]
@@ -45,6 +48,7 @@ class Commuting:
         self.bound = self.ts.holds(model.bound)
         self.ranges = z3.And(*self._ranges())
         self._now = dict(self._variables())
+        self._read: dict[int, tuple[Any, frozenset[str]]] = {}
         self.steps = {Label(step.action, step.args): self._terms(step) for step in self.ts.instances}
 
     def pairs(self) -> list[tuple[Label, Label]]:
@@ -63,9 +67,9 @@ class Commuting:
         a, b = self.steps[first], self.steps[second]
         both = z3.And(a.step.enabled, b.step.enabled)
         goals = [
-            z3.Implies(one.step.enabled, other.step.enabled == _after(other.step.enabled, one))
+            z3.Implies(one.step.enabled, other.step.enabled == self._after(other.step.enabled, one))
             for one, other in ((a, b), (b, a))
-            if not _after(other.step.enabled, one).eq(other.step.enabled)
+            if not self._after(other.step.enabled, one).eq(other.step.enabled)
         ]
         goals += [z3.Implies(both, x == y) for x, y in self._ends(a, b) if not x.eq(y)]
         if all(z3.is_true(z3.simplify(goal)) for goal in goals):
@@ -78,10 +82,10 @@ class Commuting:
         for name, (variable, _) in {**at_a, **at_b}.items():
             _, last_b = at_b.get(name, (variable, variable))
             _, last_a = at_a.get(name, (variable, variable))
-            yield _after(last_b, a), _after(last_a, b)
+            yield self._after(last_b, a), self._after(last_a, b)
         for one, other in ((a, b), (b, a)):
             inside = z3.And(self.bound, one.inside)
-            yield z3.And(inside, other.inside), z3.And(inside, _after(other.inside, one))
+            yield z3.And(inside, other.inside), z3.And(inside, self._after(other.inside, one))
 
     def _terms(self, step: SymbolicStep) -> _CommutingStep:
         moves = tuple(
@@ -90,6 +94,28 @@ class Commuting:
             if primed.decl().name() in self._now and not self._now[primed.decl().name()].eq(term)
         )
         return _CommutingStep(step, moves, z3.substitute(self.bound, *moves))
+
+    def _after(self, term: Any, step: _CommutingStep) -> Any:
+        """Return a term about a state as one about the state before a step."""
+        read = self._variables_of(term)
+        moves = [move for move in step.moves if move[0].decl().name() in read]
+        return z3.substitute(term, *moves) if moves else term
+
+    def _variables_of(self, term: Any) -> frozenset[str]:
+        """Return the names of the variables in a term; remembered, with the term, whose number is then no other's."""
+        entry = self._read.get(term.get_id())
+        if entry is None:
+            reached, todo, names = {term.get_id()}, [term], set()
+            while todo:
+                node = todo.pop()
+                if node.num_args() == 0 and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                    names.add(node.decl().name())
+                for child in node.children():
+                    if child.get_id() not in reached:
+                        reached.add(child.get_id())
+                        todo.append(child)
+            entry = self._read[term.get_id()] = term, frozenset(names)
+        return entry[1]
 
     def _variables(self) -> Iterator[tuple[str, Any]]:
         """Yield (name of the variable in the next state, variable of the state)."""
@@ -103,11 +129,6 @@ class Commuting:
         for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
             if slot.index is not None and not isinstance(scalar, list) and z3.is_int(scalar):
                 yield z3.And(scalar >= slot.lo, scalar <= slot.hi)
-
-
-def _after(term: Any, step: _CommutingStep) -> Any:
-    """Return a term about a state as one about the state before a step."""
-    return z3.substitute(term, *step.moves) if step.moves else term
 
 
 def _by_name(moves: Sequence[tuple[Any, Any]]) -> Iterator[tuple[str, tuple[Any, Any]]]:

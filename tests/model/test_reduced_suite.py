@@ -23,7 +23,7 @@ BOTH: dict[str, Any] = {"skips_no_news": True, "forgets": True}
 LARGEST = 500_000
 """Distinct states of the largest configuration that is searched twice."""
 QUICK = ("hazards/f-3b", "narrow/forgets-useless-registrations")
-ONE_IN = 54
+ONE_IN = 27
 """Of each family of the suite the first configuration, and one of so many, is searched twice."""
 
 
