@@ -24,9 +24,11 @@ from elrcheck.invariants.lemmas import (
     lemmas_changes,
     lemmas_logs,
     lemmas_losses,
+    lemmas_metadata,
     lemmas_quorums,
     lemmas_recovery,
     lemmas_responses,
+    lemmas_unread,
     lemmas_views,
 )
 from elrcheck.invariants.proof_parts import INDUCTION
@@ -49,6 +51,8 @@ LEMMAS = (
     lemmas_recovery,
     lemmas_losses,
     lemmas_responses,
+    lemmas_metadata,
+    lemmas_unread,
     representatives,
 )
 """What only proofs read: lemmas, and the representatives of states."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from elrcheck.invariants.lemmas import lemmas_changes, lemmas_losses, lemmas_recovery, lemmas_responses
+from elrcheck.invariants.lemmas import lemmas_changes, lemmas_losses, lemmas_recovery, lemmas_responses, lemmas_unread
 from elrcheck.invariants.reductions.representatives import REDUCTIONS
 from elrcheck.invariants.stages import process_waits, replication_waits
 from elrcheck.lang.induction import Induction, Operator
@@ -53,7 +53,9 @@ def _settings(config: Config) -> Mapping[str, object]:
 
 
 INDUCTION = Induction(
-    history=replace(lemmas_losses.HISTORY, lemmas=(*lemmas_losses.LEMMAS, *lemmas_responses.LEMMAS)),
+    history=replace(
+        lemmas_losses.HISTORY, lemmas=(*lemmas_losses.LEMMAS, *lemmas_responses.LEMMAS, *lemmas_unread.LEMMAS)
+    ),
     assumptions=lemmas_changes.ASSUMPTIONS,
     named=lemmas_recovery.ASSUMPTIONS,
     allowed={**lemmas_changes.ALLOWED, **lemmas_recovery.ALLOWED},
@@ -64,6 +66,7 @@ INDUCTION = Induction(
     arbitrary={"min_isr": 1},
     waits={**process_waits.WAITS, **replication_waits.WAITS},
     wait_measures=dict.fromkeys(replication_waits.WAITS, replication_waits.MEASURES),
+    any_length=("metadata_slots",),
     wait_lemmas=(*process_waits.LEMMAS, *replication_waits.LEMMAS),
     reductions=REDUCTIONS,
 )

@@ -16,8 +16,8 @@ Operator: TypeAlias = Callable[..., Any]
 class RunHistory:
     """A history of a run, which a proof adds to the state.
 
-    record: its type, whose fields are sets. at_first: returns its value in an initial state; after: its value after a
-    step, from both states and the history before. lemmas: about a state and the history.
+    record: its type, whose fields are sets or numbers. at_first: returns its value in an initial state; after: its
+    value after a step, from both states and the history before. lemmas: about a state and the history.
     """
 
     record: type
@@ -27,8 +27,9 @@ class RunHistory:
 
     def __post_init__(self) -> None:
         for name, ty in record_fields(self.record).items():
-            if ty.kind != "set":
-                raise error_in_field(self.record, name, f"a history has fields that are sets, and this is a {ty}")
+            if ty.kind not in ("set", "nat"):
+                message = f"a history has fields that are sets or numbers, and this is a {ty}"
+                raise error_in_field(self.record, name, message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,7 @@ class Induction:
     numbers from 0 on: a step that lowers one, and none before it, may lead back into any stage, and no other step than
     a disturbance raises one unless it lowers one before it; wait_lemmas: predicates on states that only these need.
     reductions: of searches, which `prove --reductions` justifies.
+    any_length: limits of sequences, fields of the configuration, that a search reserves and a proof does not have.
     """
 
     history: RunHistory | None = None
@@ -101,3 +103,4 @@ class Induction:
     wait_measures: Mapping[Operator, tuple[Operator, ...]] = field(default_factory=dict)
     wait_lemmas: tuple[Operator, ...] = ()
     reductions: tuple[Reduction, ...] = ()
+    any_length: tuple[str, ...] = ()

@@ -166,6 +166,10 @@ class Structure(ValueLayout):
         shifted = [self.select(behind[k : k + len(slots) + 1], count, elem) for k in range(len(slots))]
         return (rest, [self.ite(alg.cmp("lt", k, rest), x, blank, elem) for k, x in enumerate(shifted)])
 
+    def indices(self, ty: Ty) -> Sequence[Any]:
+        """Return the places of a sequence's slots: numbers from 0."""
+        return range(self.limit(ty.hi))
+
     def append(self, seq: tuple[Any, list[Any]], value: Any, elem: Ty) -> tuple[Any, list[Any]]:
         """Append an element. The guards of the model must exclude a full sequence."""
         length, slots = seq

@@ -16,6 +16,7 @@ from typing import Any
 import z3
 
 from elrcheck.lang.ir import Fn
+from elrcheck.proof.any_length.samples import LOOPED
 from elrcheck.proof.hypotheses import condition_of
 from elrcheck.proof.solver import ask, milliseconds, new_solver, preferred_model
 from elrcheck.proof.transition import SymbolicStep, Transitions
@@ -33,7 +34,8 @@ Parts = Sequence[tuple[str, Any]]
 class Discharge:
     """The answer to one obligation. before, after: plain states of a counterexample; seen: the history before it.
 
-    broken: paths of the scalars that leave their types, for `Types`. kept: the answer is from an earlier run.
+    broken: paths of the scalars that leave their types, for `Types`. kept: the answer is from an earlier run. args: the
+    plain arguments of the step, for a counterexample.
     """
 
     verdict: CellVerdict
@@ -45,6 +47,10 @@ class Discharge:
     seen: Any = None
     broken: tuple[str, ...] = ()
     kept: bool = False
+    args: tuple[Any, ...] | None = None
+
+
+TOO_SHORT = f"open for some sequence of any length, and without a counterexample of at most {LOOPED} elements"
 
 
 class Prover:
@@ -183,17 +189,26 @@ class Prover:
     def _goal(self, solver: Any, goal: Any, instance: SymbolicStep, parts: Parts = ()) -> Discharge:
         solver.push()
         solver.add(z3.Not(goal))
-        answer = self._discharge(solver, self.literals, instance.after, parts)
+        answer = self._discharge(solver, self.literals, instance.after, parts, instance.args)
         solver.pop()
         return answer
 
     def _discharge(
-        self, solver: Any, lemmas: Collection[str], after: Mapping[str, Any] | None, parts: Parts = ()
+        self,
+        solver: Any,
+        lemmas: Collection[str],
+        after: Mapping[str, Any] | None,
+        parts: Parts = (),
+        args: Sequence[Any] = (),
     ) -> Discharge:
         started = time.perf_counter()
         decided = self.decided(solver, lemmas)
         if decided is not None:
             return decided
+        if self.ts.structure.lifted:
+            solver.add(self.ts.whole(self.ts.now, after))
+            if self.check(solver, lemmas) != z3.sat:
+                return Discharge("unknown", time.perf_counter() - started, reason=TOO_SHORT)
         seconds = time.perf_counter() - started
         assumed = [self.literals[name] for name in lemmas]
         small = preferred_model(solver, self.timeout, self._wishes(), assumed)
@@ -206,6 +221,7 @@ class Prover:
             after=None if after is None else self.ts.read(small, after),
             seen=self.ts.read_seen(small),
             broken=tuple(dict.fromkeys(false)),
+            args=self.ts.plain_args(small, args),
         )
 
     def decided(self, solver: Any, lemmas: Collection[str] = ()) -> Discharge | None:

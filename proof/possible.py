@@ -20,7 +20,7 @@ from elrcheck.lang.tree import free_names, walk
 from elrcheck.proof.hypotheses import must_be_possible, steps_of
 from elrcheck.proof.obligations import TYPES, Prover
 from elrcheck.proof.symbolic_values import read as read_value
-from elrcheck.proof.transition import Excluded, SymbolicStep
+from elrcheck.proof.transition import Excluded, SymbolicStep, terms_of
 from elrcheck.proof.z3_algebra import formula, variable
 
 Answer: TypeAlias = Literal["possible", "never", "unknown"]
@@ -33,7 +33,7 @@ class FiredStep:
     """The solver's step from a state that satisfies all lemmas.
 
     after: None if the step leaves a type, which `Types` refutes. seen, seen_after: the history before and after it.
-    enabled: number of an instance -> whether its guards hold in `before`.
+    enabled: number of an instance -> whether its guards hold in `before`. args: of these instances.
     """
 
     answer: Answer
@@ -42,6 +42,7 @@ class FiredStep:
     seen: Any = None
     seen_after: Any = None
     enabled: Mapping[int, bool] | None = None
+    args: Mapping[int, tuple[Any, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,13 @@ class Possible:
         instances = self.ts.instances
         instance = instances[number]
         solver = self.prover.open_step(instance)
-        history = {term.get_id() for scalar in self.ts.next_seen.scalars for term in scalar.term}
+        history = {term.get_id() for scalar in self.ts.next_seen.scalars for term in terms_of(scalar.term)}
         solver.add(*(name == term for name, term in instance.becomes if name.get_id() in history))
+        if self.ts.structure.lifted:
+            solver.add(self.ts.whole(self.ts.now, instance.after))
         answer = self._ask(solver)
         if answer != "possible":
-            return FiredStep(answer)
+            return FiredStep("unknown" if self.ts.structure.lifted else answer)
         solved = solver.model()
         near = {(number + k) % len(instances) for k in range(min(OTHERS + 1, len(instances)))}
         enabled = {k: z3.is_true(solved.eval(instances[k].enabled, model_completion=True)) for k in near}
@@ -78,7 +81,8 @@ class Possible:
         if self.ts.history is not None:
             seen_after = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
         before = self.ts.read(solved, self.ts.now)
-        return FiredStep(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
+        args = {k: self.ts.plain_args(solved, instances[k].args) for k in near}
+        return FiredStep(answer, before, after, self.ts.read_seen(solved), seen_after, enabled, args)
 
     def allowed(self) -> Iterator[Allowed]:
         """Yield each step and state that must be possible in this configuration, with the answer."""
@@ -90,7 +94,7 @@ class Possible:
     def _happens(self, fn: Fn, assumption: Fn | None) -> Answer | None:
         """Return the answer; None if the step is impossible even without the assumptions."""
         if not fn.is_step:
-            return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
+            return self._ask(self.prover.with_lemmas(self.ts.holds(fn), self.ts.whole(self.ts.now)))
         over = self.ts.holds(fn, self.ts.now, self.ts.next)
         actions = steps_of(self.ts.model, fn)
         steps = [step for step in self.ts.instances if step.action in actions]
@@ -104,7 +108,8 @@ class Possible:
         """Return whether one of these (guard, formula over both states, instance) is possible."""
         worst: Answer = "never"
         for guard, over, instance in questions:
-            answer = self._ask(self.prover.with_lemmas(guard, z3.substitute(over, *instance.becomes)))
+            whole = self.ts.whole(self.ts.now, instance.after)
+            answer = self._ask(self.prover.with_lemmas(guard, whole, z3.substitute(over, *instance.becomes)))
             if answer == "possible":
                 return answer
             worst = "unknown" if answer == "unknown" else worst

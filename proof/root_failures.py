@@ -57,9 +57,11 @@ def implied_failures(
 
 def enough_to_break(prover: Prover, instance: SymbolicStep, goal: str, before: Any) -> tuple[str, ...]:
     """Return the paths of few scalars whose values in `before` suffice for the step to break the goal wherever it is
-    possible; empty if the history matters, or the solver does not decide. A lemma that excludes the state may exclude
-    these values together.
+    possible; empty if the history or a sequence of any length matters, or the solver does not decide. A lemma that
+    excludes the state may exclude these values together.
     """
+    if prover.ts.structure.lifted:
+        return ()
     ty, structure = prover.ts.model.state_ty, Structure(prover.ts.config, ConcreteAlgebra())
     values = [encoded(scalar) for _, _, scalar in structure.leaves(structure.lift(before, ty), ty)]
     timeout = _question_timeout(prover)

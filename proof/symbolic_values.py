@@ -58,9 +58,9 @@ def blank_parts(structure: Structure, value: Any, ty: Ty, path: str = "") -> Ite
     match ty.kind:
         case "seq":
             length, slots = value
-            for k, slot in enumerate(slots):
+            for k, (place, slot) in enumerate(zip(structure.indices(ty), slots, strict=True)):
                 blank = structure.eq(slot, structure.blank(ty.elem), ty.elem)
-                yield f"{path}[{k}]", formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+                yield f"{path}[{k}]", formula(structure.alg.or_([structure.alg.cmp("lt", place, length), blank]))
                 yield from blank_parts(structure, slot, ty.elem, f"{path}[{k}]")
         case "opt" if ty.flagged:
             present, held = value

@@ -12,23 +12,25 @@ is enough (proof/equivariance.py).
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import z3
 
-from elrcheck.lang.evaluate import Evaluator
+from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, initial_states, instances
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
-from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import type_of
+from elrcheck.lang.types import Ty, type_of
+from elrcheck.proof.any_length.few_places import demand_few_places
+from elrcheck.proof.any_length.samples import SampledEvaluator, SampledStructure, read_sample, sampled_slots
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of
-from elrcheck.proof.symbolic_values import arbitrary, blank_parts, sequences
+from elrcheck.proof.symbolic_values import arbitrary, blank_parts, constant, sequences
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
@@ -90,9 +92,13 @@ class Transitions:
         self.assumptions = [] if every_step else [*always, *assumptions_of(model, assumed)]
         self.assumed: set[str] = set()
         self.alg = Z3Algebra()
-        self.evaluator = Evaluator(model.fns, config, self.alg)
-        self.structure: Structure = self.evaluator.structure
-        self.slots = tuple(slots) if slots is not None else lower(model, config, ()).slots
+        limits = () if every_step else model.induction.any_length
+        lifted = [name for name in limits if getattr(config, name) > 0]
+        self.evaluator = SampledEvaluator(model.fns, config, self.alg, lifted)
+        self.structure: SampledStructure = self.evaluator.structure
+        if lifted:
+            demand_few_places(model.fns, self._predicates(), lifted)
+        self.slots = tuple(sampled_slots(self.structure, model.state_ty, slots or lower(model, config, ()).slots))
         self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
         self.alike = self._equivariance() if any_order else None
         if self.alike is None:
@@ -103,7 +109,9 @@ class Transitions:
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.maps = {name: ty for name, ty in model.state_ty.fields.items() if ty.has_map}
         self.outside = {name: z3.Bool(f"{name}.outside'") for name in self.maps}
-        self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
+        self.type_invariant = z3.And(
+            *(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders(), *self._samples()
+        )
         self.seen_ty = type_of(_Nothing if self.history is None else self.history.record)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
@@ -117,10 +125,32 @@ class Transitions:
         for scalars, is_now in ((self.scalars, True), (self.next_scalars, False)):
             for slot, scalar in zip(self.slots, scalars, strict=True):
                 if slot.index is not None or (is_now and slot.path in self.listed):
-                    yield from scalar if isinstance(scalar, list) else [scalar]
+                    yield from terms_of(scalar)
         for seen in (self.seen, self.next_seen):
-            yield from (term for scalar in seen.scalars for term in scalar.term)
+            yield from (term for scalar in seen.scalars for term in terms_of(scalar.term))
         yield from self.outside.values()
+
+    def _samples(self) -> Iterator[Any]:
+        """Yield that the elements of samples are those of sequences."""
+        for name, ty in self.model.state_ty.fields.items():
+            if self.structure.is_sample(ty):
+                yield from map(formula, self.structure.consistent(self.now[name], ty.elem))
+
+    def _predicates(self) -> Iterator[Fn]:
+        """Yield all predicates that are assumed or proved."""
+        yield from (*self.model.lemmas, *self.model.always, *self.assumptions)
+        if self.history is not None:
+            yield from (self.model.fns[fn.__name__] for fn in self.history.lemmas)
+
+    def _choices(self, fn: Fn) -> Iterator[tuple[Any, ...]]:
+        """Yield the choices of an action's arguments; a number up to a limit that does not hold is a variable."""
+        if not any(ty.hi in self.structure.lifted for _, ty in fn.params if ty.kind == "nat"):
+            yield from instances(fn, self.config)
+            return
+        lifted = self.structure.lifted
+        yield from itertools.product(
+            *([z3.Int(f"{name}!")] if ty.hi in lifted else domain(ty, self.config) for name, ty in fn.params)
+        )
 
     # ------------------------------------------------------------------------- members alike
 
@@ -197,7 +227,7 @@ class Transitions:
     def _add(self, fn: Fn) -> None:
         """Add the steps of an action, one for all choices of arguments that are renamings of each other."""
         covered: set[tuple[Any, ...]] = set()
-        for args in instances(fn, self.config):
+        for args in self._choices(fn):
             if args in covered:
                 continue
             step = self.step(fn, args)
@@ -221,7 +251,17 @@ class Transitions:
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
         whole = becomes + tuple(self._history(becomes))
-        return SymbolicStep(fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard)
+        where = z3.And(guard, *self._last_sampled(args)) if self.structure.lifted else guard
+        return SymbolicStep(fn.name, args, self._assuming(where, becomes), after, keeps, whole, (args,), enabled=guard)
+
+    def _last_sampled(self, args: Sequence[Any]) -> Iterator[Any]:
+        """Yield which places of the sample are not free (`samples`); lengths are those of the first such sequence."""
+        numbers = [arg for arg in args if z3.is_expr(arg)]
+        yield from (number >= 0 for number in numbers)
+        lengths = [self.now[name][0] for name, ty in self.model.state_ty.fields.items() if self.structure.is_sample(ty)]
+        last = (numbers or lengths)[0]
+        yield z3.Implies(last > 0, self.structure.looped[-1] == last - 1)
+        yield self.structure.sample[-1] == lengths[0]
 
     def every_choice(self) -> Iterator[tuple[int, SymbolicStep | Excluded]]:
         """Yield (number of the instance, step) for every choice of arguments that an instance stands for."""
@@ -257,8 +297,9 @@ class Transitions:
             return
         leaves = self.structure.leaves(self._seen_after, self.seen_ty)
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
-            for name, term in zip(primed.term, new, strict=True):
-                yield name, z3.substitute(formula(term), *becomes)
+            for name, term in zip(terms_of(primed.term), terms_of(new), strict=True):
+                after = formula(term) if z3.is_bool(name) else self.alg.term(term)
+                yield name, z3.substitute(after, *becomes)
 
     @functools.cached_property
     def over_both(self) -> list[tuple[Fn, Any]]:
@@ -293,9 +334,7 @@ class Transitions:
 
     def initial(self) -> Any:
         """Return the formula that the current state is initial."""
-        ty = self.model.state_ty
-        starts = (self.structure.lift(state, ty) for state in initial_states(self.model, self.config))
-        parts = [self.alg.or_([self.structure.eq(self.now, start, ty) for start in starts])]
+        parts = [self.alg.or_([self._is(state) for state in initial_states(self.model, self.config)])]
         if self.history is not None:
             first = self.evaluator.call(self.model.fns[self.history.at_first.__name__], (), {})
             parts.append(self.structure.eq(self.seen.value, first, self.seen_ty))
@@ -304,8 +343,28 @@ class Transitions:
     # ------------------------------------------------------------------------- values
 
     def read(self, solved: Any, state: Mapping[str, Any]) -> Any:
-        """Return the plain state of symbolic fields in a solver model."""
-        return read_value(solved, self.structure, state, self.model.state_ty)
+        """Return the plain state of symbolic fields in a solver model; of a sample, only if it is `whole`."""
+        ty = self.model.state_ty
+        if not self.structure.lifted:
+            return read_value(solved, self.structure, state, ty)
+        return ty.built({name: self._field(solved, state[name], part) for name, part in ty.fields.items()})
+
+    def _field(self, solved: Any, value: Any, ty: Ty) -> Any:
+        reads = read_sample if self.structure.is_sample(ty) else read_value
+        return reads(solved, self.structure, value, ty)
+
+    def whole(self, *states: Mapping[str, Any] | None) -> Any:
+        """Return the formula that the sample has every element of sequences of any length in these states."""
+        parts = [z3.BoolVal(True)]
+        for state in states:
+            for name, ty in self.model.state_ty.fields.items():
+                if state is not None and self.structure.is_sample(ty):
+                    parts += self.structure.has_all(state[name][0], state is self.now)
+        return z3.And(*parts)
+
+    def plain_args(self, solved: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the plain arguments of a step in a solver model."""
+        return tuple(constant(solved, z3.simplify(arg)) if z3.is_expr(arg) else arg for arg in args)
 
     def read_seen(self, solved: Any) -> Any:
         """Return the history before a step in a solver model."""
@@ -313,6 +372,17 @@ class Transitions:
 
     def exactly(self, state: Any) -> Any:
         """Return the formula that the current state is this plain state."""
-        return formula(
-            self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
-        )
+        return formula(self._is(state))
+
+    def _is(self, state: Any) -> Any:
+        ty, structure = self.model.state_ty, self.structure
+        parts = [structure.eq(self.now, structure.lift(state, ty), ty)]
+        for name, part in ty.fields.items():
+            if structure.is_sample(part):
+                parts += structure.elements_are(ty.field_of(state, name), part.elem)
+        return self.alg.and_(parts)
+
+
+def terms_of(scalar: Any) -> list[Any]:
+    """Return the terms of a scalar, of which a set has one for each possible member."""
+    return scalar if isinstance(scalar, list) else [scalar]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 from typing import Any, Literal
 
 from elrcheck.base.progress import ObligationDone, Progress
@@ -83,12 +84,13 @@ class Replays:
 
     def compare(self, number: int, fired: FiredStep) -> None:
         """Raise ReplayError if lemmas, guards, the step or its renamings differ in plain Python."""
-        instance = self.ts.instances[number]
+        args = fired.args or {}
+        instance = replace(self.ts.instances[number], args=args[number])
         label, before = Label(instance.action, instance.args), fired.before
         self._lemmas(fired)
         for other, enabled in (fired.enabled or {}).items():
             neighbour = self.ts.instances[other]
-            if (self._step(before, Label(neighbour.action, neighbour.args)) is not None) != enabled:
+            if (self._step(before, Label(neighbour.action, args[other])) is not None) != enabled:
                 raise ReplayError(f"the solver and plain Python disagree on the guards of {neighbour.action}")
         after = self._step(before, label)
         if fired.after is None:

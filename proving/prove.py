@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import z3
@@ -98,6 +98,8 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
         request.any_size,
         request.liveness,
     )
+    if proof.transitions.structure.lifted:
+        _demand_bounded(request, proof.transitions.structure.lifted)
     proof.keep(request.fresh or request.any_size)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers, partial)
@@ -163,6 +165,20 @@ def _demand_for_any_model(request: ProveRequest) -> None:
     if request.assumed:
         message = "--assume is about the proof of Kafka's partition"
         raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
+
+
+def _demand_bounded(request: ProveRequest, lifted: Collection[str]) -> None:
+    """Refuse options that read whole sequences, where a proof has a sample of one."""
+    chosen = {
+        "--any-size": request.any_size,
+        "--liveness": request.liveness,
+        "--certificate": request.certificate is not None,
+        "--solver": request.solver is not None,
+    }
+    for option, is_chosen in chosen.items():
+        if is_chosen:
+            message = f"{option} reads whole sequences, and a proof knows no limit of {', '.join(sorted(lifted))}"
+            raise UsageFault("usage-option", message, help=f"leave out {option}")
 
 
 def _certified(proof: InductionProof, report: ProveReport, folder: Path, selected: Selected) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from elrcheck.lang.induction import RunHistory
@@ -26,6 +27,8 @@ def step_report(
     model: Model, config: ModelConfig, instance: SymbolicStep, goal: Fn | None, answer: Discharge, name: str = ""
 ) -> CellReport:
     """Report the answer to an obligation of a step. name: of a goal that is no function."""
+    if answer.args is not None:
+        instance = replace(instance, args=answer.args)
     return CellReport(
         instance.action,
         name if goal is None else goal.ident or goal.name,

@@ -7,9 +7,10 @@ from elrcheck.invariants.properties import candidates, leads_now
 from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica, RSet
-from elrcheck.model.state import Log, Offset, State, Status, hosts, leads
+from elrcheck.model.state import Epoch, Log, Offset, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- logs
 
@@ -99,6 +100,13 @@ def WatermarkCommitted(c: Config, s: State) -> bool:
 # ---------------------------------------------------------------------------- acknowledgements
 
 
+@op
+def registered_epoch(s: State, b: Replica) -> Epoch:
+    """The leader epoch in the record up to which b must read, because it registered then; 0 without such a record."""
+    at = s.broker[b].registered_at
+    return s.metadata[at - 1].leader_epoch if at >= 1 and at <= len(s.metadata) else 0
+
+
 @lemma
 def AckedCommitted(c: Config, s: State) -> bool:
     """Acknowledged records are committed and stored once, so their number is bounded (P-33, P-34)."""
@@ -173,6 +181,12 @@ def AckWithinLog(c: Config, s: State) -> bool:
                 and implies(
                     fresh(s, leader, f) and s.broker[f].status == Status.RUNNING,
                     s.broker[f].view.leader_epoch >= s.broker[leader].view.leader_epoch,
+                )
+                and implies(
+                    c.metadata == Propagation.LOG
+                    and s.broker[f].status == Status.RUNNING
+                    and s.broker[f].view.partition_epoch == 0,
+                    registered_epoch(s, f) >= s.broker[leader].view.leader_epoch,
                 ),
             )
             for f in c.brokers

@@ -15,10 +15,11 @@ from elrcheck.lang.runtime import EMPTY, implies, op, record
 from elrcheck.model.absent import initial_replicas
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replicas import RSet
-from elrcheck.model.state import State, leads
+from elrcheck.model.state import Epoch, State, leads
 
 
 @record
@@ -28,17 +29,18 @@ class LossHistory:
     lost: brokers that have ever lost records, or deleted them because they were no longer replicas.
     backers: the maximal ISR of the leader that last extended `committed`; all of its members had then acknowledged
     every committed record. If replicas may be removed, only those that were replicas; after a removal, the brokers
-    that may be elected.
+    that may be elected. epoch: in which that leader leads, if brokers may lag behind the metadata log.
     """
 
     lost: RSet
     backers: RSet
+    epoch: Epoch
 
 
 @op
 def seen_at_first(c: Config) -> LossHistory:
     """The initial history: no broker has lost records, and every replica backs the empty committed log."""
-    return LossHistory(lost=EMPTY, backers=frozenset(initial_replicas(c)))
+    return LossHistory(lost=EMPTY, backers=frozenset(initial_replicas(c)), epoch=0)
 
 
 @op
@@ -50,6 +52,19 @@ def deleted(c: Config, s: State, t: State) -> RSet:
         if c.reassignments > 0
         and b not in frozenset(t.partition.replicas)
         and len(t.broker[b].log) < len(s.broker[b].log)
+    )
+
+
+@op
+def committed_in(c: Config, s: State, t: State) -> Epoch:
+    """The epoch of the leader that has extended `committed` in the step."""
+    return max(
+        (
+            t.broker[b].view.leader_epoch
+            for b in c.brokers
+            if leads(t, b) and t.broker[b].high_watermark > len(s.committed)
+        ),
+        default=0,
     )
 
 
@@ -73,6 +88,7 @@ def seen_after(c: Config, s: State, t: State, seen: LossHistory) -> LossHistory:
         else (committing & replicas if c.reassignments > 0 else committing)
         if grown
         else seen.backers,
+        epoch=committed_in(c, s, t) if grown and c.metadata == Propagation.LOG else seen.epoch,
     )
 
 

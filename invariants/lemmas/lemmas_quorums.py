@@ -16,16 +16,17 @@ offset that the moved members of its quorum acknowledged: the leader cannot comm
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas.lemmas_logs import acked, contenders, fresh, upto
+from elrcheck.invariants.lemmas.lemmas_logs import acked, contenders, fresh, registered_epoch, upto
 from elrcheck.invariants.lemmas.lemmas_views import counts, granted, takes_for_enough
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
+from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.replicas import Replica, RSet
-from elrcheck.model.state import Offset, Stage, State, Status, leads
+from elrcheck.model.state import Epoch, Offset, Stage, State, Status, leads
 
 # ---------------------------------------------------------------------------- quorums
 
@@ -51,18 +52,27 @@ def quorum(c: Config, s: State, leader: Replica) -> RSet:
 
 
 @op
-def moved(s: State, f: Replica, leader: Replica) -> bool:
-    """f can never fetch again from leader in leader's epoch."""
-    return (
-        s.partition.leader_epoch > s.broker[leader].view.leader_epoch
-        and s.broker[f].view.leader_epoch != s.broker[leader].view.leader_epoch
-    )
+def earliest_epoch(c: Config, s: State, f: Replica) -> Epoch:
+    """The earliest leader epoch in which f is, or may be once it applies more metadata."""
+    broker = s.broker[f]
+    if broker.view.partition_epoch > 0:
+        return broker.view.leader_epoch
+    return registered_epoch(s, f) if broker.status == Status.RUNNING else s.partition.leader_epoch
+
+
+@op
+def moved(c: Config, s: State, f: Replica, leader: Replica) -> bool:
+    """f can never fetch again from leader in leader's epoch; if it applies the newest record only, after it."""
+    own = s.broker[leader].view.leader_epoch
+    if c.metadata == Propagation.LOG:
+        return earliest_epoch(c, s, f) > own
+    return s.partition.leader_epoch > own and s.broker[f].view.leader_epoch != own
 
 
 @op
 def frozen(c: Config, s: State, leader: Replica) -> RSet:
     """The members of the quorum whose acknowledged offset can no longer grow."""
-    return frozenset(f for f in quorum(c, s, leader) if f != leader and moved(s, f, leader))
+    return frozenset(f for f in quorum(c, s, leader) if f != leader and moved(c, s, f, leader))
 
 
 @op
@@ -87,7 +97,9 @@ def LaggingInQuorum(c: Config, s: State) -> bool:
     return all(
         all(
             implies(
-                s.broker[f].view.partition_epoch > 0
+                earliest_epoch(c, s, f) < s.broker[leader].view.leader_epoch
+                if c.metadata == Propagation.LOG
+                else s.broker[f].view.partition_epoch > 0
                 and s.broker[f].view.leader_epoch < s.broker[leader].view.leader_epoch,
                 f in quorum(c, s, leader),
             )
@@ -110,7 +122,7 @@ def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
     """Every record that leader can still commit is in b's log, or will be before the commit."""
     return b == leader or (
         upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
-        if counted(c, s, leader, b) and not moved(s, b, leader)
+        if counted(c, s, leader, b) and not moved(c, s, b, leader)
         else frozen(c, s, leader) != EMPTY and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
     )
 
@@ -189,7 +201,7 @@ def AckValid(c: Config, s: State) -> bool:
     """
     return all(
         all(
-            b == leader or moved(s, b, leader) or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+            b == leader or moved(c, s, b, leader) or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
             for b in contenders(c, s)
         )
         for leader in c.brokers
@@ -209,7 +221,7 @@ def FreshCovers(c: Config, s: State) -> bool:
                 fresh(s, leader, b)
                 and b not in s.lossy
                 and s.broker[b].status == Status.RUNNING
-                and moved(s, b, leader)
+                and moved(c, s, b, leader)
                 and (c.reassignments == 0 or b in s.partition.isr | s.partition.elr),
                 upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader))),
             )

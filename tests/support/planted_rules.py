@@ -30,6 +30,6 @@ def refuted(prover: Prover, action: str, goal: str) -> bool:
         done = prover.consecution(prover.open_step(instance), instance, prover.goals[goal])
         if done is not None and done.verdict == "refuted":
             plain = PlainModel(prover.ts.model, prover.ts.config)
-            assert plain.step(done.before, Label(action, instance.args)) == done.after
+            assert plain.step(done.before, Label(action, done.args or instance.args)) == done.after
             return True
     return False

@@ -1,0 +1,97 @@
+"""Which predicates a sample of a sequence decides: loops that are not negated, broken by few places together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expression
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.source import ModelError
+from elrcheck.lang.tree import children
+from elrcheck.proof.any_length.samples import FREE
+
+
+def demand_few_places(fns: Mapping[str, Fn], checked: Iterable[Fn], lifted: Collection[str]) -> None:
+    """Raise ModelError for a predicate that a sample does not decide, since too many places may break it together."""
+    places = _Places(fns, lifted)
+    for fn in checked:
+        needed = places.of_function(fn.name)
+        if needed > FREE:
+            help = f"compare at most {FREE} elements in a lemma; divide it into several"
+            raise ModelError(f"{fn.name} needs {needed} places of a sequence of any length", help=help)
+
+
+class _Places:
+    """Counts the places that break a predicate together: a sum over alternatives, the greatest of conjuncts."""
+
+    def __init__(self, fns: Mapping[str, Fn], lifted: Collection[str]) -> None:
+        self.fns, self.lifted = fns, frozenset(lifted)
+        self._functions: dict[str, int] = {}
+
+    def of_function(self, name: str) -> int:
+        if name not in self._functions:
+            self._functions[name] = self._block(self.fns[name].body, name)
+        return self._functions[name]
+
+    def _block(self, block: Block, name: str) -> int:
+        match block:
+            case Let(value=value, rest=rest):
+                self._demand_none(value, name)
+                return self._block(rest, name)
+            case Require(condition=condition, rest=rest):
+                self._demand_none(condition, name)
+                return self._block(rest, name)
+            case If(condition=condition, then=then, orelse=orelse):
+                self._demand_none(condition, name)
+                return max(self._block(then, name), self._block(orelse, name))
+            case Ret(value=value):
+                if not isinstance(value, StateView):
+                    return self._of(value, name)
+                for field in value.fields.values():
+                    self._demand_none(field, name)
+                return 0
+
+    def _of(self, e: Expression, name: str) -> int:
+        match e:
+            case expr.Junction(op="or"):
+                return sum(self._of(part, name) for part in e.parts)
+            case expr.Junction() | expr.NamedConjunction():
+                return max((self._of(part, name) for part in e.parts), default=0)
+            case expr.Implies():
+                self._demand_none(e.premise, name)
+                return self._of(e.conclusion, name)
+            case expr.IfElse():
+                self._demand_none(e.condition, name)
+                return max(self._of(e.then, name), self._of(e.orelse, name))
+            case expr.LetIn():
+                self._demand_none(e.value, name)
+                return self._of(e.body, name)
+            case expr.Call():
+                for arg in e.args:
+                    self._demand_none(arg, name)
+                return self.of_function(e.function)
+            case expr.Quantifier(op="all"):
+                for part in (e.begin, e.condition):
+                    if part is not None:
+                        self._demand_none(part, name)
+                return int(self._is_loop(e)) + self._of(e.body, name)
+            case _:
+                self._demand_none(e, name)
+                return 0
+
+    def _is_loop(self, e: Expression) -> bool:
+        """Return whether a node ranges over a sequence of any length."""
+        if not isinstance(e, expr.Binder):
+            return False
+        over = e.domain.sequence if isinstance(e.domain, expr.Length) else e.domain
+        return over.ty.kind == "seq" and over.ty.hi in self.lifted
+
+    def _demand_none(self, e: Expression, name: str) -> None:
+        """Raise ModelError for a loop in a place where it might be negated."""
+        inside = self.of_function(e.function) if isinstance(e, expr.Call) else 0
+        if inside or self._is_loop(e):
+            help = "write all(.. for k in range(len(..))) as a conjunct or a conclusion, not in a condition"
+            raise ModelError(f"{name} may negate a loop over a sequence of any length", help=help)
+        for part in children(e):
+            self._demand_none(part, name)

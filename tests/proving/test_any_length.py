@@ -1,0 +1,225 @@
+"""Proofs about sequences of any length, of which the solver sees a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
+from elrcheck.invariants.modules import load_proof_model
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.model.choices import Propagation, RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import TOO_SHORT, Prover
+from elrcheck.proof.transition import Transitions
+from elrcheck.proving.prove import run_prove
+from support.planted_rules import planted_rule, refuted
+
+Invoke = Callable[..., tuple[int, str, str]]
+LEDGER = '''
+from dataclasses import replace
+from typing import Annotated
+
+from elrcheck.lang.induction import Induction
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, always, config, implies, init, lemma, require, state
+from elrcheck.lang.types import SeqMark, nat
+
+Amount = Annotated[int, nat("Amount", cap=9)]
+Number = Annotated[int, nat("Number", hi="slots")]
+Ledger = Annotated[tuple[Amount, ...], SeqMark("slots")]
+
+
+@config
+class Config:
+    slots: int = 3
+
+
+@state
+class State:
+    ledger: Ledger
+    total: Amount
+    read: Amount
+    read_from: Amount
+
+
+@init
+def Init(c: Config) -> State:
+    nothing: Ledger = ()
+    return State(ledger=nothing, total=0, read=0, read_from=0)
+
+
+@action
+def Write(c: Config, s: State) -> State:
+    """The total is written, which has grown by then."""
+    return replace(s, ledger=s.ledger + (s.total + 1,), total=s.total + 1)
+
+
+@action
+def Read(c: Config, s: State, number: Number) -> State:
+    """A reader goes on to a later entry."""
+    require(number > s.read_from and number <= len(s.ledger), "the entry is there, and not read yet")
+    return replace(s, read=s.ledger[number - 1], read_from=number)
+
+
+@lemma
+def Written(c: Config, s: State) -> bool:
+    """Entries are at most the total, and those that the reader has not reached are greater than what it has read."""
+    return all(
+        s.ledger[k] <= s.total and implies(k >= s.read_from, s.ledger[k] > s.read) for k in range(len(s.ledger))
+    )
+
+
+@lemma
+def Ascending(c: Config, s: State) -> bool:
+    """Entries ascend."""
+    return all(
+        all(implies(i < k, s.ledger[i] < s.ledger[k]) for i in range(len(s.ledger))) for k in range(len(s.ledger))
+    )
+
+
+@always("L-1")
+def ReadOfTotal(c: Config, s: State) -> bool:
+    """What the reader has read is at most the total."""
+    return s.read <= s.total
+
+
+@always("L-2")
+def ReadsGrow(c: Config, s: State, t: State) -> bool:
+    """The reader never reads less than before."""
+    return s.read <= t.read
+
+
+MODEL = ProtocolModel(state=State, config=Config, induction=Induction(any_length=("slots",)))
+'''
+
+
+def proof_of(invoke: Invoke, folder: Path, text: str, *options: str) -> tuple[int, str, str]:
+    """Prove a model in a file with this text."""
+    file = folder / "ledger.py"
+    file.write_text(text)
+    return invoke("prove", "--model", str(file), *options)
+
+
+def test_a_sequence_of_any_length(invoke: Invoke, tmp_path: Path) -> None:
+    """The limit of a search does not limit a proof: it also covers what is written after `slots` entries."""
+    code, out, err = proof_of(invoke, tmp_path, LEDGER)
+    assert code == 0, out + err
+    assert "PROVED" in out
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "cell"),
+    [
+        ("s.ledger + (s.total + 1,)", "s.ledger + (s.total,)", "Write"),
+        ("number > s.read_from and", "number > 0 and", "Read"),
+        ("s.ledger[number - 1], read_from=number", "s.total, read_from=number", "Read"),
+    ],
+)
+def test_a_fault_is_refuted_by_a_whole_sequence(
+    right: str, wrong: str, cell: str, invoke: Invoke, tmp_path: Path
+) -> None:
+    """A counterexample has all elements of the sequence, and plain Python takes its step."""
+    assert right in LEDGER
+    code, out, _ = proof_of(invoke, tmp_path, LEDGER.replace(right, wrong))
+    assert code == 1
+    assert "REFUTED" in out
+    assert cell in out
+
+
+def test_a_sample_is_no_counterexample(invoke: Invoke, tmp_path: Path) -> None:
+    """A lemma that only long sequences break is open, not refuted: a sample of three places is not a sequence."""
+    few = LEDGER.replace("s.ledger[k] <= s.total and", "(s.ledger[k] <= s.total and len(s.ledger) < 9) and")
+    code, out, _ = proof_of(invoke, tmp_path, few)
+    assert code == 3, out
+    assert TOO_SHORT in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "all(all(all(i < j or j < k or k < 9 for i in range(len(s.ledger)))"
+            " for j in range(len(s.ledger))) for k in range(len(s.ledger)))",
+            "needs 3 places",
+        ),
+        ("not all(s.ledger[k] > s.total for k in range(len(s.ledger)))", "may negate a loop"),
+        ("any(s.ledger[k] <= s.total for k in range(len(s.ledger)))", "may negate a loop"),
+        (
+            "all(s.ledger[i] < 2 for i in range(len(s.ledger))) or all(s.ledger[j] < 3 for j in range(len(s.ledger)))"
+            " or all(s.ledger[k] < 4 for k in range(len(s.ledger)))",
+            "needs 3 places",
+        ),
+    ],
+)
+def test_what_a_sample_does_not_decide_is_refused(text: str, message: str, invoke: Invoke, tmp_path: Path) -> None:
+    """Three places, or a loop that may be negated, would make a hypothesis too strong or a goal too weak."""
+    code, _, err = proof_of(invoke, tmp_path, LEDGER.replace("return s.read <= s.total", f"return {text}"))
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize("option", ["--any-size", "--certificate=certificate"])
+def test_options_that_read_whole_sequences_are_refused(option: str, invoke: Invoke, tmp_path: Path) -> None:
+    """They would take the sample of a sequence for the whole of it."""
+    code, _, err = proof_of(invoke, tmp_path, LEDGER, option)
+    assert code == 2
+    assert "a proof knows no limit of slots" in " ".join(err.split())
+
+
+# ---------------------------------------------------------------------------- the metadata log
+
+LAGGING = Config(
+    broker_count=2, log_slots=1, metadata=Propagation.LOG, kills=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED
+)
+AHEAD = "with_metadata(c, s.settings, broker, b, replace(s.metadata[at - 1], isr=s.partition.isr), at)"
+ALONE = ("metadata=LOG", "log_slots=1", "min_isr_changes=0", "feature_changes=0")
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+@pytest.mark.slow
+def test_the_claim_where_brokers_lag_behind(model: Model) -> None:
+    """Brokers may stop at any record of the metadata log; late answers and failing directories are in it as well."""
+    selection = Selection(scope="two-brokers", overrides=ALONE)
+    report = run_prove(ProveRequest(selection=selection, workers=1, timeout=300.0, fresh=True), Silent())
+    assert report.verdict == "proved"
+    assert {"ApplyOlderRecord", "ApplyMetadataFirst", "FailDirectory"} <= {cell.action for cell in report.cells}
+    assert report.possible is not None
+    assert not report.possible.impossible
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", [("ApplyOlderRecord", "AckWithinLog"), ("Register", "CommittedInEpoch")])
+def test_a_broker_that_acts_on_metadata_from_before_its_registration(model: Model, cell: tuple[str, str]) -> None:
+    """F-15: it goes back to an epoch that it has left, or leads in one although it has lost its log since."""
+    right = Prover(Transitions(model, LAGGING), lemmas_of(model), None)
+    wrong = Prover(Transitions(model, replace(LAGGING, registration_catch_up=False)), lemmas_of(model), None)
+    assert refuted(wrong, *cell)
+    assert not refuted(right, *cell)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "after", "goal"),
+    [
+        ("broker.view.partition_epoch < at", "0 < at", "ContendersComplete"),
+        ("with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)", AHEAD, "ViewIsRecord"),
+    ],
+)
+def test_faults_of_lagging_brokers_are_refuted(model: Model, before: str, after: str, goal: str) -> None:
+    """A broker that goes back in the log, and one that takes the newest ISR for that of an older record."""
+    changed, original, plain = planted_rule(model, "ApplyOlderRecord", before, after)
+    with planted(original, plain):
+        wrong = Prover(Transitions(changed, LAGGING), lemmas_of(changed), None)
+        assert refuted(wrong, "ApplyOlderRecord", goal)
