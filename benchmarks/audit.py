@@ -6,8 +6,9 @@
 Writes the metadata log of a cluster whose brokers restart one after the other (cluster_restarts.py in
 tests/support) into a temporary folder, and audits it in a process of its own: time of the processor, because
 other processes may run, time on the clock, and the largest resident memory. --keep: the folder for the log,
-which is not written again if it is there. --workers: with that many processes; the memory is that of the
-reader, and of the largest of them. --spark: the same on Spark; the memory is that of Python and Java
+which is not written again if it is there. --logs: so many logs, each in a folder, which share partitions and
+records. --workers: with that many processes; the memory is that of the reader, and of the largest of them.
+--spark: the same on Spark; the memory is that of Python and Java
 together, twice a second. --parts: side by side, in this process, `cut`
 (batches checked and cut into records), `follow` (records decoded and applied one by one), `judge` (each
 record judged, nothing remembered) and `audit`.
@@ -65,10 +66,11 @@ def judge(path: Path) -> None:
 
 
 def audit(path: Path, spark: str | None = None, workers: int = 1) -> int:
-    plain = AuditRequest((path,), workers=workers)
-    request = plain if spark is None else AuditRequest((path,), engine="spark", spark=SparkRequest(spark))
+    paths = tuple(sorted(path.iterdir())) if path.is_dir() else (path,)
+    plain = AuditRequest(paths, workers=workers)
+    request = plain if spark is None else AuditRequest(paths, engine="spark", spark=SparkRequest(spark))
     report = run_audit(request, Silent())
-    if report.flags or report.damage or report.logs[0].unexplained or report.logs[0].not_asked:
+    if report.flags or report.damage or any(log.unexplained or log.not_asked for log in report.logs):
         raise SystemExit(f"the log is sound, but {report.flags[:1] or report.damage[:1] or report.logs}")
     return report.records
 
@@ -141,6 +143,7 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--brokers", type=int, default=30)
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the log stays, or is already")
+    parser.add_argument("--logs", type=int, default=1, help="among which partitions and records are divided")
     parser.add_argument("--workers", type=int, action="append", help="processes; may be repeated")
     parser.add_argument("--spark", metavar="MASTER", help="measure the audit on Spark too")
     parser.add_argument("--parts", action="store_true", help="measure the parts, each record by itself")
@@ -152,11 +155,15 @@ def main() -> None:
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         place = options.keep or Path(folder)
-        path = place / f"{0:020}.log"
+        path = place / (f"{0:020}.log" if options.logs == 1 else "logs")
         if not path.exists():
-            place.mkdir(exist_ok=True)
-            written_restarts(place, Cluster(options.partitions, options.brokers), options.records)
-        print(f"{options.brokers} brokers, {path.stat().st_size:,} bytes", flush=True)
+            share = options.partitions // options.logs, options.records // options.logs
+            for number in range(options.logs):
+                log = place if options.logs == 1 else path / f"{number:03}"
+                log.mkdir(parents=True, exist_ok=True)
+                written_restarts(log, Cluster(share[0], options.brokers, seed=number + 1), share[1])
+        size = sum(file.stat().st_size for file in place.rglob("*.log"))
+        print(f"{options.brokers} brokers, {options.logs} logs, {size:,} bytes", flush=True)
         for workers in options.workers or [1]:
             subprocess.run([sys.executable, __file__, "--alone", path, "--workers", str(workers)], check=True)
         if options.spark:

@@ -162,6 +162,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 def details(point: dict[str, Any]) -> list[str]:
     """Return lines about the levels of a search on Spark."""
     levels = point["levels_on_spark"]
+    if not levels:
+        return [f"  the driver searched all levels: an empty one takes Spark {point['empty_level']:.2f} s"]
     work = work_of(levels)
     total = sum(level["seconds"] for level in levels)
     work["rest"] = total - sum(work.values())
@@ -214,7 +216,7 @@ def main() -> int:
         ratio = point["seconds"] / points[0]["seconds"]
         title = f"Spark, {name}" if name.isdecimal() else name
         table.row(title, point["same"]["distinct"], *seconds, ratio, point["peak_bytes"] / MEBI)
-        if point.get("levels_on_spark"):
+        if "empty_level" in point:
             print("\n".join(details(point)), flush=True)
     write_report(options.output, control=quiet, arguments=sys.argv[1:], points=points)
     differ = [point["name"] for point in points if point["same"] != points[0]["same"]]
