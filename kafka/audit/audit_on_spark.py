@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 BUCKETS = 2
 """Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
 many replicas its partition 0 has."""
+FILE_TASKS = 4
+"""At most, per task that runs at the same time: a task takes Spark longer than a small file takes to read."""
 
 
 def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
@@ -155,7 +157,8 @@ class SparkAudit(AuditTasks):
         """Return a frame of files for the tasks, which open those with a path; Spark reads the others."""
         near = [(*place, None) for place in places if self.listed[place[2]].uri is None]
         context = self.session.sparkContext
-        frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)
+        tasks = max(1, min(len(near), FILE_TASKS * self.width))
+        frame = self.session.createDataFrame(context.parallelize(near, tasks), FILE)
         far = [place for place in places if self.listed[place[2]].uri is not None]
         if far:
             uris = [uri for *_, path in far if (uri := self.listed[path].uri) is not None]
