@@ -103,6 +103,7 @@ def test_python_alone_imports_the_shipped_packages(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     assert all(path.startswith(str(tmp_path)) for path in done.stdout.split())
 
