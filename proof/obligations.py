@@ -199,7 +199,7 @@ class Prover:
         lemmas: Collection[str],
         after: Mapping[str, Any] | None,
         parts: Parts = (),
-        args: Sequence[Any] = (),
+        args: Sequence[Any] | None = None,
     ) -> Discharge:
         started = time.perf_counter()
         decided = self.decided(solver, lemmas)
@@ -221,7 +221,7 @@ class Prover:
             after=None if after is None else self.ts.read(small, after),
             seen=self.ts.read_seen(small),
             broken=tuple(dict.fromkeys(false)),
-            args=self.ts.plain_args(small, args),
+            args=None if args is None else self.ts.plain_args(small, args),
         )
 
     def decided(self, solver: Any, lemmas: Collection[str] = ()) -> Discharge | None:

@@ -19,7 +19,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.node import Expr
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
-from elrcheck.lang.types import BOOL, CONFIG
+from elrcheck.lang.types import BOOL, Ty
 from elrcheck.proof.transition import Transitions
 from elrcheck.tla_export.spec import spec_text
 from support.edits import replaced
@@ -322,7 +322,7 @@ class Teleport(Expr):
     """A node that no back end knows."""
 
 
-@pytest.mark.parametrize("node", [Teleport(BOOL), WholeConfig(CONFIG)], ids=["unknown", "no value"])
+@pytest.mark.parametrize("node", [Teleport(BOOL), WholeConfig(Ty("config", "Config"))], ids=["unknown", "no value"])
 def test_a_node_without_a_reading_is_a_typed_error(tmp_path: Path, node: Expr) -> None:
     model, source = loaded(tmp_path, "")
     evaluator = Evaluator(model.fns, source.C(), ConcreteAlgebra())

@@ -67,6 +67,20 @@ def equivalent(one: z3.BoolRef, other: z3.BoolRef) -> bool:
     return solver.check() == z3.unsat
 
 
+def alike_but_for_triggers(one: z3.ExprRef, other: z3.ExprRef) -> bool:
+    if not z3.is_quantifier(one):
+        same = one.eq(other) or (z3.is_app(one) and z3.is_app(other) and one.decl().eq(other.decl()))
+        return same and all(
+            alike_but_for_triggers(*pair) for pair in zip(one.children(), other.children(), strict=True)
+        )
+    sorts = [[each.var_sort(k) for k in range(each.num_vars())] for each in (one, other)]
+    return (
+        one.is_forall() == other.is_forall()
+        and sorts[0] == sorts[1]
+        and alike_but_for_triggers(one.body(), other.body())
+    )
+
+
 def test_instances_and_triggers_say_nothing_new() -> None:
     member = z3.DeclareSort("Member")
     of, holds = z3.Function("of", member, z3.IntSort()), z3.Function("holds", member, z3.IntSort(), z3.BoolSort())
@@ -79,6 +93,6 @@ def test_instances_and_triggers_say_nothing_new() -> None:
     inside = z3.Exists([y], z3.And(holds(y, k), z3.Not(z3.Exists([n], holds(y, n + 0)))))
     axiom = z3.ForAll([x, k], z3.Implies(of(x) > k, inside), patterns=[holds(x, k)])
     triggered = triggered_inside(axiom)
-    assert triggered.num_patterns() == axiom.num_patterns() and equivalent(triggered, axiom)
+    assert triggered.num_patterns() == axiom.num_patterns() and alike_but_for_triggers(triggered, axiom)
     assert triggered.body().arg(1).num_patterns() == 1
     assert triggered_inside(lemma) is lemma
