@@ -26,8 +26,9 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.types import Ty, type_of
-from elrcheck.proof.any_length.few_places import demand_few_places
+from elrcheck.proof.any_length.few_places import demand_few_places, demand_no_loops
 from elrcheck.proof.any_length.samples import SampledEvaluator, SampledStructure, read_sample, sampled_slots
+from elrcheck.proof.any_length.supported_uses import demand_one_sequence, demand_supported_uses
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of
 from elrcheck.proof.symbolic_values import arbitrary, blank_parts, constant, sequences
@@ -97,7 +98,7 @@ class Transitions:
         self.evaluator = SampledEvaluator(model.fns, config, self.alg, lifted)
         self.structure: SampledStructure = self.evaluator.structure
         if lifted:
-            demand_few_places(model.fns, self._predicates(), lifted)
+            self._demand_supported(lifted)
         self.slots = tuple(sampled_slots(self.structure, model.state_ty, slots or lower(model, config, ()).slots))
         self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
         self.alike = self._equivariance() if any_order else None
@@ -135,6 +136,17 @@ class Transitions:
         for name, ty in self.model.state_ty.fields.items():
             if self.structure.is_sample(ty):
                 yield from map(formula, self.structure.consistent(self.now[name], ty.elem))
+
+    def _demand_supported(self, lifted: Sequence[str]) -> None:
+        """Raise ModelError if the model does with a sequence of any length what a sample does not decide."""
+        fns, rules = self.model.fns, [*self.model.actions]
+        seen = type_of(_Nothing if self.history is None else self.history.record)
+        if self.history is not None:
+            rules += [fns[fn.__name__] for fn in (self.history.at_first, self.history.after)]
+        demand_one_sequence(self.model.state_ty, seen, lifted)
+        demand_supported_uses(fns, [*self._predicates(), *rules], lifted)
+        demand_few_places(fns, self._predicates(), lifted)
+        demand_no_loops(fns, rules, lifted)
 
     def _predicates(self) -> Iterator[Fn]:
         """Yield all predicates that are assumed or proved."""

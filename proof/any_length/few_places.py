@@ -22,6 +22,15 @@ def demand_few_places(fns: Mapping[str, Fn], checked: Iterable[Fn], lifted: Coll
             raise ModelError(f"{fn.name} needs {needed} places of a sequence of any length", help=help)
 
 
+def demand_no_loops(fns: Mapping[str, Fn], rules: Iterable[Fn], lifted: Collection[str]) -> None:
+    """Raise ModelError for a rule that loops over a sequence of any length."""
+    places = _Places(fns, lifted)
+    for fn in rules:
+        if places.of_function(fn.name):
+            help = "a rule may read single elements of the sequence"
+            raise ModelError(f"{fn.name} loops over a sequence of any length", help=help)
+
+
 class _Places:
     """Counts the places that break a predicate together: a sum over alternatives, the greatest of conjuncts."""
 

@@ -166,6 +166,52 @@ def test_what_a_sample_does_not_decide_is_refused(text: str, message: str, invok
     assert message in " ".join(err.split())
 
 
+USES = {
+    "a range that begins later": (
+        "return s.read <= s.total",
+        "return all(s.ledger[k] != 7 for k in range(1, len(s.ledger)))",
+    ),
+    "a range that ends earlier": (
+        "return s.read <= s.total",
+        "return all(s.ledger[k] != 7 for k in range(len(s.ledger) - 1))",
+    ),
+    "a range up to a minimum": (
+        "return s.read <= s.total",
+        "return all(s.ledger[k] != 7 for k in range(min(len(s.ledger), 6)))",
+    ),
+    "a comparison": ("return s.read <= t.read", "return s.ledger == t.ledger or s.read <= t.read"),
+    "a loop in a guard": (
+        "and number <= len(s.ledger)",
+        "and number <= len(s.ledger) and any(s.ledger[k] > 5 for k in range(len(s.ledger)))",
+    ),
+    "a loop in a value": (
+        "read=s.ledger[number - 1]",
+        "read=min((s.ledger[k] for k in range(len(s.ledger))), default=0)",
+    ),
+    "a loop over its elements": ("return s.read <= s.total", "return all(amount <= s.total for amount in s.ledger)"),
+    "a number up to its limit": ("read_from: Amount", "read_from: Number"),
+    "another sequence": ("ledger: Ledger", "ledger: Ledger\n    other: Ledger"),
+    "a sequence in a record": ("ledger: Ledger", "ledger: Ledger\n    book: Book"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_use_that_a_sample_does_not_decide_is_refused(use: str, invoke: Invoke, tmp_path: Path) -> None:
+    """The solver would see the elements at a few places, and take them for all."""
+    before, after = USES[use]
+    assert LEDGER.count(before) == 1
+    text = LEDGER.replace(before, after)
+    if "other" in text:
+        text = text.replace("ledger=nothing", "ledger=nothing, other=nothing")
+    if "Book" in text:
+        book = "@record\nclass Book:\n    pages: Ledger\n\n\n@state"
+        text = text.replace("lemma, require", "lemma, record, require").replace("@state", book)
+        text = text.replace("ledger=nothing", "ledger=nothing, book=Book(pages=nothing)")
+    code, out, err = proof_of(invoke, tmp_path, text)
+    assert code == 2, out
+    assert "any length" in " ".join(err.split()) or "a limit that a proof lifts" in " ".join(err.split())
+
+
 @pytest.mark.parametrize("option", ["--any-size", "--certificate=certificate"])
 def test_options_that_read_whole_sequences_are_refused(option: str, invoke: Invoke, tmp_path: Path) -> None:
     """They would take the sample of a sequence for the whole of it."""
