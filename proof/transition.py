@@ -31,7 +31,7 @@ from elrcheck.proof.any_length.samples import SampledEvaluator, SampledStructure
 from elrcheck.proof.any_length.supported_uses import demand_one_sequence, demand_supported_uses
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of
-from elrcheck.proof.symbolic_values import arbitrary, blank_parts, constant, sequences
+from elrcheck.proof.symbolic_values import Symbolic, arbitrary, blank_parts, constant, sequences
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
@@ -92,6 +92,7 @@ class Transitions:
         always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
         self.assumptions = [] if every_step else [*always, *assumptions_of(model, assumed)]
         self.assumed: set[str] = set()
+        self.seen_ty = type_of(_Nothing if self.history is None else self.history.record)
         self.alg = Z3Algebra()
         limits = () if every_step else model.induction.any_length
         lifted = [name for name in limits if getattr(config, name) > 0]
@@ -110,12 +111,10 @@ class Transitions:
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.maps = {name: ty for name, ty in model.state_ty.fields.items() if ty.has_map}
         self.outside = {name: z3.Bool(f"{name}.outside'") for name in self.maps}
-        self.type_invariant = z3.And(
-            *(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders(), *self._samples()
-        )
-        self.seen_ty = type_of(_Nothing if self.history is None else self.history.record)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
+        typed = self.type_parts(self.scalars, self.now, self.seen)
+        self.type_invariant = z3.And(*(part for _, part in typed), *self._orders(), *self._samples())
         self.instances: list[SymbolicStep] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
@@ -140,10 +139,9 @@ class Transitions:
     def _demand_supported(self, lifted: Sequence[str]) -> None:
         """Raise ModelError if the model does with a sequence of any length what a sample does not decide."""
         fns, rules = self.model.fns, [*self.model.actions]
-        seen = type_of(_Nothing if self.history is None else self.history.record)
         if self.history is not None:
             rules += [fns[fn.__name__] for fn in (self.history.at_first, self.history.after)]
-        demand_one_sequence(self.model.state_ty, seen, lifted)
+        demand_one_sequence(self.model.state_ty, self.seen_ty, lifted)
         demand_supported_uses(fns, [*self._predicates(), *rules], lifted)
         demand_few_places(fns, self._predicates(), lifted)
         demand_no_loops(fns, rules, lifted)
@@ -223,17 +221,19 @@ class Transitions:
             return [bool(slot.initial >> i & 1) for i in range(self.structure.count(slot.ty.elem))]
         return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
-    def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield (path, formula) for the types of a state: ranges, lengths, blank slots behind the end of a sequence."""
+    def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any], seen: Symbolic) -> Iterator[tuple[str, Any]]:
+        """Yield (path, formula) for the types of a state and its history: ranges, lengths, blank slots of sequences."""
         for slot, scalar in zip(self.slots, scalars, strict=True):
             if slot.index is not None:
                 for part in within_type(self.structure, slot.ty, scalar):
                     yield slot.path, formula(part)
         yield from blank_parts(self.structure, state, self.model.state_ty)
+        for one in seen.scalars:
+            yield from ((one.path, formula(part)) for part in within_type(self.structure, one.ty, one.term))
 
     def next_typed(self) -> Iterator[tuple[str, Any]]:
         """Yield the same for the next state, and that no entry was put outside the keys of a map."""
-        yield from self.type_parts(self.next_scalars, self.next)
+        yield from self.type_parts(self.next_scalars, self.next, self.next_seen)
         yield from ((name, z3.Not(outside)) for name, outside in self.outside.items())
 
     def _add(self, fn: Fn) -> None:
