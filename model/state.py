@@ -168,7 +168,7 @@ class Settings:
 class Snapshot:
     """The fields of a partition record in the metadata log that brokers read; stored only if they may lag.
 
-    min_isr: the topic's min.insync.replicas at that position of the log, if it can change.
+    min_isr: the leader's min.insync.replicas at that position of the log, if it can change.
     """
 
     leader: Replica | None

@@ -50,7 +50,8 @@ def deleted(c: Config, s: State, t: State) -> RSet:
         b
         for b in c.brokers
         if c.reassignments > 0
-        and b not in frozenset(t.partition.replicas)
+        and b
+        not in (frozenset(t.partition.replicas) if c.metadata == Propagation.LATEST else t.broker[b].view.replicas)
         and len(t.broker[b].log) < len(s.broker[b].log)
     )
 

@@ -5,12 +5,13 @@ A proof puts no limit on the log (`Induction.any_length`): a lemma speaks of one
 
 from __future__ import annotations
 
-from elrcheck.invariants.lemmas.lemmas_logs import registered_epoch
+from elrcheck.invariants.lemmas.lemmas_logs import contenders, fresh, registered_epoch
 from elrcheck.invariants.lemmas.lemmas_views import applied, granted
-from elrcheck.lang.runtime import implies, lemma
+from elrcheck.lang.runtime import implies, lemma, op
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
-from elrcheck.model.state import State, Status
+from elrcheck.model.replicas import Replica
+from elrcheck.model.state import Offset, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- the log
 
@@ -31,6 +32,7 @@ def MetadataLog(c: Config, s: State) -> bool:
                 or (s.metadata[k].leader in s.metadata[k].isr and s.metadata[k].leader in s.metadata[k].replicas)
             )
             and s.metadata[k].isr <= s.metadata[k].replicas
+            and (c.min_isr_changes == 0 or s.metadata[k].min_isr >= 1)
             and implies(c.reassignments == 0, s.metadata[k].replicas == frozenset(s.partition.replicas))
             and implies(
                 k + 1 == s.partition.partition_epoch,
@@ -95,6 +97,87 @@ def ViewOfReplicas(c: Config, s: State) -> bool:
         or s.broker[b].view.partition_epoch == 0
         or s.broker[b].view.replicas == frozenset(s.partition.replicas)
         for b in c.brokers
+    )
+
+
+@op
+def may_read(c: Config, s: State, b: Replica, k: Offset) -> bool:
+    """b may still apply record k of the log."""
+    return (
+        s.broker[b].status == Status.RUNNING
+        and k + 1 > s.broker[b].view.partition_epoch
+        and (k + 1 >= s.broker[b].registered_at or not c.registration_catch_up)
+    )
+
+
+@lemma
+def ReplicasAdded(c: Config, s: State) -> bool:
+    """Within a leader epoch records only add replicas; a removal begins another one."""
+    return all(
+        all(
+            implies(
+                i < k and s.metadata[i].leader_epoch == s.metadata[k].leader_epoch,
+                s.metadata[i].replicas <= s.metadata[k].replicas,
+            )
+            for i in range(len(s.metadata))
+        )
+        and implies(
+            s.metadata[k].leader_epoch == s.partition.leader_epoch,
+            s.metadata[k].replicas <= frozenset(s.partition.replicas),
+        )
+        and all(
+            implies(
+                s.broker[b].view.leader_epoch == s.metadata[k].leader_epoch
+                and s.broker[b].view.partition_epoch <= k + 1,
+                s.broker[b].view.replicas <= s.metadata[k].replicas,
+            )
+            for b in c.brokers
+        )
+        for k in range(len(s.metadata))
+    )
+
+
+@lemma
+def MembersStay(c: Config, s: State) -> bool:
+    """No member, and no future leader before it leads, reads a record without it: that would delete its log.
+
+    A broker that has been added again fetches, and so joins, only once it has read up to then.
+    """
+    return (
+        c.metadata == Propagation.LATEST
+        or c.reassignments == 0
+        or (
+            all(
+                all(
+                    implies(may_read(c, s, b, k), b in s.metadata[k].replicas)
+                    for b in contenders(c, s) | ((s.partition.isr | s.partition.elr) - s.lossy)
+                )
+                and all(
+                    all(
+                        implies(
+                            i < k and s.metadata[k].leader == b and hosts(s.broker[b]) and may_read(c, s, b, i),
+                            b in s.metadata[i].replicas,
+                        )
+                        for b in c.brokers
+                    )
+                    for i in range(len(s.metadata))
+                )
+                for k in range(len(s.metadata))
+            )
+            and all(
+                all(
+                    implies(
+                        fresh(s, leader, f)
+                        and s.broker[f].status == Status.RUNNING
+                        and s.broker[f].view.leader_epoch == s.broker[leader].view.leader_epoch,
+                        f in s.broker[f].view.replicas,
+                    )
+                    for f in c.brokers
+                )
+                for leader in c.brokers
+                if leads(s, leader)
+            )
+        )
     )
 
 

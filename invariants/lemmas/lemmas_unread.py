@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from elrcheck.invariants.lemmas.lemmas_logs import acked, contenders, fresh, upto
 from elrcheck.invariants.lemmas.lemmas_losses import LossHistory
+from elrcheck.invariants.lemmas.lemmas_metadata import may_read
 from elrcheck.invariants.lemmas.lemmas_quorums import ceiling, earliest_epoch, frozen, may_commit, quorum
 from elrcheck.invariants.lemmas.lemmas_views import granted
 from elrcheck.invariants.properties import eligible
@@ -26,6 +27,7 @@ from elrcheck.model.broker.metadata import published_min_isr
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.metadata_record import without_values_of_brokers
 from elrcheck.model.min_isr import leader_min_isr
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Offset, Stage, State, Status, hosts, leads
@@ -36,13 +38,7 @@ from elrcheck.model.state import Offset, Stage, State, Status, hosts, leads
 @op
 def yet_to_lead(c: Config, s: State, b: Replica, k: Offset) -> bool:
     """b leads in record k of the log, and may still apply it."""
-    return (
-        s.metadata[k].leader == b
-        and s.broker[b].status == Status.RUNNING
-        and hosts(s.broker[b])
-        and k + 1 > s.broker[b].view.partition_epoch
-        and (k + 1 >= s.broker[b].registered_at or not c.registration_catch_up)
-    )
+    return s.metadata[k].leader == b and hosts(s.broker[b]) and may_read(c, s, b, k)
 
 
 @op
@@ -50,7 +46,7 @@ def will_commit(c: Config, s: State, b: Replica, k: Offset) -> bool:
     """b may advance its watermark once it has applied record k."""
     to = s.metadata[k]
     broker = s.broker[b]
-    configured = published_min_isr(c, s.settings, broker, b, to)
+    configured = published_min_isr(c, without_values_of_brokers(c, s.settings), broker, b, to)
     then = replace(broker, view=replace(broker.view, replicas=to.replicas), min_isr=configured)
     return yet_to_lead(c, s, b, k) and len(to.isr) >= leader_min_isr(c, s.settings, then, b)
 
@@ -344,11 +340,15 @@ def FutureKeeps(c: Config, s: State, seen: LossHistory) -> bool:
 def CommittedInEpoch(c: Config, s: State, seen: LossHistory) -> bool:
     """Leaders of the epoch of the newest commit and of later ones have every committed record, and so do future ones.
 
-    Contenders, backers and these future leaders have followed in that epoch and will not go back before it.
+    Contenders, backers and these future leaders have followed in that epoch and will not go back before it; where
+    replicas may be removed, backers without a loss.
     """
     return c.metadata == Propagation.LATEST or (
         seen.epoch <= s.partition.leader_epoch
-        and all(earliest_epoch(c, s, f) >= seen.epoch for f in contenders(c, s) | seen.backers)
+        and all(
+            earliest_epoch(c, s, f) >= seen.epoch
+            for f in contenders(c, s) | (seen.backers if c.reassignments == 0 else seen.backers - seen.lost)
+        )
         and all(
             implies(
                 leads(s, b) and s.broker[b].view.leader_epoch >= seen.epoch, is_prefix(s.committed, s.broker[b].log)

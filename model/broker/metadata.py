@@ -21,7 +21,7 @@ from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import settled_after_metadata
 from elrcheck.model.choices import MinIsrPropagation, Propagation, Reelection, Truncation
 from elrcheck.model.config import Config
-from elrcheck.model.metadata_record import snapshot
+from elrcheck.model.metadata_record import snapshot, without_values_of_brokers
 from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.replicas import Replica, Vec
 from elrcheck.model.state import (
@@ -70,7 +70,7 @@ def retained_peers(c: Config, broker: Broker, b: Replica, to: Snapshot) -> Vec[P
 def published_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> KnownMinIsr:
     """The min.insync.replicas in the publish that ends with a partition record.
 
-    With propagation LOG it has a step of its own. b knows its own value at once.
+    With propagation LOG it has a step of its own.
     """
     if c.min_isr_propagation == MinIsrPropagation.LOG or c.min_isr_changes == 0:
         return broker.min_isr
@@ -217,7 +217,8 @@ def ApplyOlderRecord(c: Config, s: State, b: Replica, at: RecordNumber) -> State
     require(broker.view.partition_epoch < at and at < s.partition.partition_epoch, "the record is unread")
     require(at >= broker.registered_at or not c.registration_catch_up, "b has read its own registration")
     require(not no_news(c, s.metadata[at - 1], s.metadata[at], b), "the next record changes something for b")
-    after = with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)
+    settings = without_values_of_brokers(c, s.settings)
+    after = with_metadata(c, settings, broker, b, s.metadata[at - 1], at)
     return observed(c, s, replace(s, broker=put(s.broker, b, after)), b)
 
 

@@ -14,7 +14,7 @@ from elrcheck.model.alternatives.reductions import forget_at_commit
 from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
-from elrcheck.model.metadata_record import snapshot
+from elrcheck.model.metadata_record import snapshot, with_value_of_leader
 from elrcheck.model.state import Metadata, Partition, Settings, State, UncleanRecovery
 
 
@@ -50,7 +50,8 @@ def logged(c: Config, log: Metadata, settings: Settings, before: Partition, afte
     """The metadata log after the change; unchanged if the partition is, or if no broker can lag."""
     if c.metadata == Propagation.LATEST or after.partition_epoch == before.partition_epoch:
         return log
-    return log + (snapshot(c, settings, after),)  # noqa: RUF005
+    record = with_value_of_leader(c, settings, snapshot(c, settings, after))
+    return log + (record,)  # noqa: RUF005
 
 
 @op

@@ -14,6 +14,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import Propagation, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proof.hypotheses import lemmas_of
@@ -225,8 +226,12 @@ def test_options_that_read_whole_sequences_are_refused(option: str, invoke: Invo
 LAGGING = Config(
     broker_count=2, log_slots=1, metadata=Propagation.LOG, kills=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED
 )
-AHEAD = "with_metadata(c, s.settings, broker, b, replace(s.metadata[at - 1], isr=s.partition.isr), at)"
-ALONE = ("metadata=LOG", "log_slots=1", "min_isr_changes=0", "feature_changes=0")
+AT_RECORD = "with_metadata(c, settings, broker, b, s.metadata[at - 1], at)"
+AHEAD = "with_metadata(c, settings, broker, b, replace(s.metadata[at - 1], isr=s.partition.isr), at)"
+OPERATED = replace(LAGGING, min_isr_changes=1, feature_changes=1)
+MOVED = replace(LAGGING, reassignments=1)
+FOLLOWS = "f in follower_broker.view.replicas and f in leader_broker.view.replicas"
+ALL = ("metadata=LOG", "log_slots=1", "reassignments=1")
 
 
 @pytest.fixture(scope="module")
@@ -236,11 +241,13 @@ def model() -> Model:
 
 @pytest.mark.slow
 def test_the_claim_where_brokers_lag_behind(model: Model) -> None:
-    """Brokers may stop at any record of the metadata log; late answers and failing directories are in it as well."""
-    selection = Selection(scope="two-brokers", overrides=ALONE)
+    """Brokers may stop at any record of the metadata log, whatever the default claim allows, and reassignments."""
+    selection = Selection(scope="two-brokers", overrides=ALL)
     report = run_prove(ProveRequest(selection=selection, workers=1, timeout=300.0, fresh=True), Silent())
     assert report.verdict == "proved"
-    assert {"ApplyOlderRecord", "ApplyMetadataFirst", "FailDirectory"} <= {cell.action for cell in report.cells}
+    covered = {cell.action for cell in report.cells}
+    assert {"ApplyOlderRecord", "ApplyMetadataFirst", "FailDirectory", "ChangeFeature", "Reassign"} <= covered
+    assert len(report.coverage.assumed) == 3
     assert report.possible is not None
     assert not report.possible.impossible
 
@@ -257,15 +264,37 @@ def test_a_broker_that_acts_on_metadata_from_before_its_registration(model: Mode
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("before", "after", "goal"),
+    ("config", "action", "before", "after", "goal"),
     [
-        ("broker.view.partition_epoch < at", "0 < at", "ContendersComplete"),
-        ("with_metadata(c, s.settings, broker, b, s.metadata[at - 1], at)", AHEAD, "ViewIsRecord"),
+        (LAGGING, "ApplyOlderRecord", "broker.view.partition_epoch < at", "0 < at", "ContendersComplete"),
+        (LAGGING, "ApplyOlderRecord", AT_RECORD, AHEAD, "ViewIsRecord"),
+        (OPERATED, "ApplyOlderRecord", "without_values_of_brokers(c, s.settings)", "s.settings", "CommittedInEpoch"),
+        (MOVED, "Fetch", FOLLOWS, "f in leader_broker.view.replicas", "MembersStay"),
     ],
 )
-def test_faults_of_lagging_brokers_are_refuted(model: Model, before: str, after: str, goal: str) -> None:
-    """A broker that goes back in the log, and one that takes the newest ISR for that of an older record."""
-    changed, original, plain = planted_rule(model, "ApplyOlderRecord", before, after)
+def test_faults_of_lagging_brokers_are_refuted(
+    model: Model, config: Config, action: str, before: str, after: str, goal: str
+) -> None:
+    """A broker goes back in the log, or takes the newest ISR, or its newest min ISR, for that of an older record; or
+    one fetches that has not read that it is a replica again.
+    """
+    changed, original, plain = planted_rule(model, action, before, after)
     with planted(original, plain):
-        wrong = Prover(Transitions(changed, LAGGING), lemmas_of(changed), None)
-        assert refuted(wrong, "ApplyOlderRecord", goal)
+        assert refuted(Prover(Transitions(changed, config), lemmas_of(changed), None), action, goal)
+    assert not refuted(Prover(Transitions(model, config), lemmas_of(model), None), action, goal)
+
+
+def test_a_record_has_the_min_isr_of_its_leader() -> None:
+    """A lagging leader counts with its own value at that position of the log, not with the newest one."""
+    config = replace(OPERATED, topic_has_min_isr=False, elr_enabled=False)
+    model = PlainModel(load_proof_model(), config)
+    state = model.initial()
+    steps = (
+        Label("ChangeBrokerMinIsr", (0, 1)),
+        Label("Fence", (1,)),
+        Label("ChangeBrokerMinIsr", (0, 2)),
+        Label("Unfence", (1,)),
+    )
+    for step in steps:
+        state = model.step(state, step)
+    assert [record.min_isr for record in state.metadata] == [2, 1]
