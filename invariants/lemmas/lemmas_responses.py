@@ -28,13 +28,24 @@ from elrcheck.invariants.lemmas.lemmas_quorums import (
     ContendersCover,
     FreshCovers,
     ceiling,
+    earliest_epoch,
     frozen,
     may_commit,
+)
+from elrcheck.invariants.lemmas.lemmas_unread import (
+    CommittedInEpoch,
+    FutureConsistent,
+    FutureCovers,
+    FutureEpochUnused,
+    FutureFreshCovers,
+    FutureFutureCovered,
+    FutureKeeps,
+    FutureLeaderCovered,
 )
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op, put
 from elrcheck.model.broker.late_fetch import answered_by, usable
 from elrcheck.model.broker.logs import is_prefix
-from elrcheck.model.choices import ResponseRecords
+from elrcheck.model.choices import Propagation, ResponseRecords
 from elrcheck.model.config import Config
 from elrcheck.model.state import LateFetch, Log, Offset, State, Status, leads
 
@@ -79,7 +90,8 @@ def LateFetchShape(c: Config, s: State) -> bool:
             and (
                 s.broker[fetch.leader].view.leader_epoch >= fetch.leader_epoch
                 or s.broker[fetch.leader].view.partition_epoch == 0
-            ),
+            )
+            and (c.metadata == Propagation.LATEST or earliest_epoch(c, s, fetch.leader) >= fetch.leader_epoch),
         )
         for fetch in s.fetching
     )
@@ -201,6 +213,54 @@ def TruncationKeepsShared(c: Config, s: State) -> bool:
     )
 
 
+@lemma
+def ResponseFutureEpochUnused(c: Config, s: State) -> bool:
+    """FutureEpochUnused holds after the response."""
+    return c.late_fetches == 0 or FutureEpochUnused(c, arrived(c, s))
+
+
+@lemma
+def ResponseFutureCovers(c: Config, s: State) -> bool:
+    """FutureCovers holds after the response."""
+    return c.late_fetches == 0 or FutureCovers(c, arrived(c, s))
+
+
+@lemma
+def ResponseFutureConsistent(c: Config, s: State) -> bool:
+    """FutureConsistent holds after the response."""
+    return c.late_fetches == 0 or FutureConsistent(c, arrived(c, s))
+
+
+@lemma
+def ResponseFutureFreshCovers(c: Config, s: State) -> bool:
+    """FutureFreshCovers holds after the response."""
+    return c.late_fetches == 0 or FutureFreshCovers(c, arrived(c, s))
+
+
+@lemma
+def ResponseFutureLeaderCovered(c: Config, s: State) -> bool:
+    """FutureLeaderCovered holds after the response."""
+    return c.late_fetches == 0 or FutureLeaderCovered(c, arrived(c, s))
+
+
+@lemma
+def ResponseFutureFutureCovered(c: Config, s: State) -> bool:
+    """FutureFutureCovered holds after the response."""
+    return c.late_fetches == 0 or FutureFutureCovered(c, arrived(c, s))
+
+
+@op
+def ResponseFutureKeeps(c: Config, s: State, seen: LossHistory) -> bool:
+    """FutureKeeps holds after the response."""
+    return c.late_fetches == 0 or FutureKeeps(c, arrived(c, s), seen)
+
+
+@op
+def ResponseCommittedInEpoch(c: Config, s: State, seen: LossHistory) -> bool:
+    """CommittedInEpoch holds after the response."""
+    return c.late_fetches == 0 or CommittedInEpoch(c, arrived(c, s), seen)
+
+
 @op
 def ResponseBackersHold(c: Config, s: State, seen: LossHistory) -> bool:
     """BackersHold holds after the response."""
@@ -213,5 +273,5 @@ def ResponseQuorumKeeps(c: Config, s: State, seen: LossHistory) -> bool:
     return c.late_fetches == 0 or QuorumKeeps(c, arrived(c, s), seen)
 
 
-LEMMAS = (ResponseBackersHold, ResponseQuorumKeeps)
+LEMMAS = (ResponseBackersHold, ResponseQuorumKeeps, ResponseFutureKeeps, ResponseCommittedInEpoch)
 """Lemmas about the history, beside those of `lemmas_losses`."""

@@ -232,6 +232,7 @@ OPERATED = replace(LAGGING, min_isr_changes=1, feature_changes=1)
 MOVED = replace(LAGGING, reassignments=1)
 FOLLOWS = "f in follower_broker.view.replicas and f in leader_broker.view.replicas"
 ALL = ("metadata=LOG", "log_slots=1", "reassignments=1")
+LATE = ("late_fetches=1", "response_records=ADMITTED")
 
 
 @pytest.fixture(scope="module")
@@ -240,14 +241,19 @@ def model() -> Model:
 
 
 @pytest.mark.slow
-def test_the_claim_where_brokers_lag_behind(model: Model) -> None:
-    """Brokers may stop at any record of the metadata log, whatever the default claim allows, and reassignments."""
-    selection = Selection(scope="two-brokers", overrides=ALL)
+@pytest.mark.parametrize("late", [(), LATE], ids=["atomic fetches", "late fetches"])
+def test_the_claim_where_brokers_lag_behind(late: tuple[str, ...]) -> None:
+    """Brokers may stop at any record of the metadata log, whatever the default claim allows, and reassignments.
+
+    Late fetches have the records that their leader had when it admitted them.
+    """
+    selection = Selection(scope="two-brokers", overrides=(*ALL, *late))
     report = run_prove(ProveRequest(selection=selection, workers=1, timeout=300.0, fresh=True), Silent())
     assert report.verdict == "proved"
     covered = {cell.action for cell in report.cells}
     assert {"ApplyOlderRecord", "ApplyMetadataFirst", "FailDirectory", "ChangeFeature", "Reassign"} <= covered
-    assert len(report.coverage.assumed) == 3
+    assert ("LateFetchReturns" in covered) == bool(late)
+    assert report.coverage is not None and len(report.coverage.assumed) == 3
     assert report.possible is not None
     assert not report.possible.impossible
 
