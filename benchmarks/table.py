@@ -165,8 +165,8 @@ class Comparison:
             self.versions.add(built["version"])
         command, limit, mark = self.commands[row.name], self.options.limit, None
         if row.job == "spin":
-            known = max((runs[0].distinct for runs in self.runs.values()), default=LARGE)
-            command = verifier_command(Path(command[0]), MODES[int(row.arguments.split()[-1])], known)
+            distinct = max((runs[0].distinct for runs in self.runs.values()), default=LARGE)
+            command = verifier_command(Path(command[0]), MODES[int(row.arguments.split()[-1])], distinct)
         elif row.job == "tlc":
             limit, mark = self.options.tlc_seconds, TLC_BEGINS
         child = run_child(command, cwd=place, timeout=limit, mark=mark)

@@ -65,7 +65,7 @@ def exchange_without_members(c: Config, broker: Broker, b: Replica, p: Partition
 
 @op
 def registration_to_read(c: Config, broker: Broker) -> PartitionEpoch:
-    """The epoch of the registration up to which the broker must still read; 0 if there is none."""
+    """Return the epoch of the registration that the broker must read before it may stop; 0 if it need not read one."""
     behind = broker.view.partition_epoch < broker.registered_at
     may_stop_before = c.metadata == Propagation.LOG and c.registration_catch_up
     waits = broker.status == Status.RUNNING and may_stop_before and behind

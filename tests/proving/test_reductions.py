@@ -42,7 +42,7 @@ class Config:
 
 @state
 class State:
-    """code: the code with which the door is opened; nobody reads it while the door is open."""
+    """code: opens the closed door; no rule reads it while the door is open."""
 
     is_open: bool = False
     code: Code = 0

@@ -6,7 +6,7 @@ difference only if it predicts Kafka's whole answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
@@ -32,6 +32,7 @@ from elrcheck.kafka.conformance.broker.broker_model import (
     read_text,
     sent_by,
 )
+from elrcheck.kafka.conformance.difference_table import known_class
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.model.broker.high_watermark import with_high_watermark
@@ -46,9 +47,21 @@ Compared: TypeAlias = tuple[BrokerAnswer, tuple[str, ...], KnownClass | None, Br
 None for the last two if nothing does."""
 Predicted: TypeAlias = tuple[BrokerModel, str, Proposed | None]
 """The model as Kafka left it, the outcome, and the request that Kafka sent."""
-Explains: TypeAlias = Callable[[BrokerModel, BrokerEvent, BrokerAnswer, BrokerAnswer, BrokerModel], Predicted | None]
-"""From the model before the event, the event, Kafka's answer, the model's, and the model after it; None if this is
-another difference."""
+
+
+@dataclass(frozen=True)
+class EventDifference:
+    """An event with two answers. held, after: the model before the event and after it."""
+
+    held: BrokerModel
+    event: BrokerEvent
+    kafka: BrokerAnswer
+    model: BrokerAnswer
+    after: BrokerModel
+
+
+Explains: TypeAlias = Callable[[EventDifference], Predicted | None]
+"""Returns None for a difference of another class."""
 
 
 @dataclass(frozen=True)
@@ -134,85 +147,73 @@ def compared(held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer) -> Comp
     """Compare one answer of Kafka with the model's."""
     model, after = decide(held, event)
     differs = differing(kafka, model)
-    return (model, differs, *_explained(held, event, kafka, model, after)) if differs else (model, (), None, after)
+    if not differs:
+        return model, (), None, after
+    return model, differs, *_explained(EventDifference(held, event, kafka, model, after))
 
 
-def _explained(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> tuple[KnownClass | None, BrokerModel | None]:
+def _explained(d: EventDifference) -> tuple[KnownClass | None, BrokerModel | None]:
     """Return the class that predicts Kafka's answer, with or without a follower for whom the watermark waits."""
-    for known_class, explains in BROKER_CLASSES:
-        predicted = explains(held, event, kafka, model, after)
+    for ident, explains in BROKER_CLASSES.items():
+        predicted = explains(d)
         if predicted is None:
             continue
         as_kafka, outcome, sent = predicted
-        for candidate in (as_kafka, as_kafka.held_back(held)):
-            if not differing(kafka, answer_of(candidate, outcome, sent)):
-                return known_class, candidate
+        for candidate in (as_kafka, as_kafka.held_back(d.held)):
+            if not differing(d.kafka, answer_of(candidate, outcome, sent)):
+                return known_class(ident), candidate
     return None, None
 
 
 # ---------------------------------------------------------------------------- classes
 
 
-def _watermark_waits(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if kafka.high_watermark >= model.high_watermark:
+def _watermark_waits(d: EventDifference) -> Predicted | None:
+    if d.kafka.high_watermark >= d.model.high_watermark:
         return None
-    if not isinstance(event, FollowerFetch):
-        return after.held_back(held), model.outcome, model.sent
-    return None if _fetches_again(held, event) else read_in_kafkas_order(held, event, after)
+    if not isinstance(d.event, FollowerFetch):
+        return d.after.held_back(d.held), d.model.outcome, d.model.sent
+    return None if _fetches_again(d.held, d.event) else read_in_kafkas_order(d.held, d.event, d.after)
 
 
-def _watermark_before(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
+def _watermark_before(d: EventDifference) -> Predicted | None:
+    if not isinstance(d.event, FollowerFetch) or not d.model.outcome.startswith("read:"):
         return None
-    return after, read_text(held.broker, event), model.sent
+    return d.after, read_text(d.held.broker, d.event), d.model.sent
 
 
-def _other_name_for_the_cut(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if not isinstance(event, FollowerFetch) or differing(kafka, model) != ("outcome",):
+def _other_name_for_the_cut(d: EventDifference) -> Predicted | None:
+    if not isinstance(d.event, FollowerFetch) or differing(d.kafka, d.model) != ("outcome",):
         return None
     ends = []
-    for answer in (kafka, model):
+    for answer in (d.kafka, d.model):
         kind, *numbers = answer.outcome.split(":")
         if kind != "diverging":
             return None
         ends.append(EpochEnd(epoch=int(numbers[0]), offset=int(numbers[1])))
-    follower = replace(held.broker, log=log_like(held.broker.log, event))
+    follower = replace(d.held.broker, log=log_like(d.held.broker.log, d.event))
     same_cut = truncation_point(follower, ends[0]) == truncation_point(follower, ends[1])
-    return (after, kafka.outcome, model.sent) if same_cut else None
+    return (d.after, d.kafka.outcome, d.model.sent) if same_cut else None
 
 
-def _record_of_an_answer(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if not isinstance(event, Metadata) or event.partition_epoch != held.broker.view.partition_epoch:
+def _record_of_an_answer(d: EventDifference) -> Predicted | None:
+    if not isinstance(d.event, Metadata) or d.event.partition_epoch != d.held.broker.view.partition_epoch:
         return None
-    return applied(held, event), "ok", None
+    return applied(d.held, d.event), "ok", None
 
 
-def _nothing_to_lag_behind(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if not isinstance(event, LookForLag) or len(held.broker.log) > 0 or held.waiting or kafka.sent is None:
+def _nothing_to_lag_behind(d: EventDifference) -> Predicted | None:
+    if not isinstance(d.event, LookForLag) or len(d.held.broker.log) > 0 or d.held.waiting or d.kafka.sent is None:
         return None
-    alter = proposal(held.config, held.state, held.id, held.broker.view.isr - held.lagging())
-    as_kafka = replace(held.put(replace(held.broker, alter=alter)), waiting=True)
+    alter = proposal(d.held.config, d.held.state, d.held.id, d.held.broker.view.isr - d.held.lagging())
+    as_kafka = replace(d.held.put(replace(d.held.broker, alter=alter)), waiting=True)
     return as_kafka, "ok", sent_by(as_kafka)
 
 
-def _watermark_left_behind(
-    held: BrokerModel, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: BrokerModel
-) -> Predicted | None:
-    if not isinstance(event, FollowerFetch) or not model.outcome.startswith("read:"):
+def _watermark_left_behind(d: EventDifference) -> Predicted | None:
+    if not isinstance(d.event, FollowerFetch) or not d.model.outcome.startswith("read:"):
         return None
-    return read_in_kafkas_order(held, event, after) if _fetches_again(held, event) else None
+    return read_in_kafkas_order(d.held, d.event, d.after) if _fetches_again(d.held, d.event) else None
 
 
 def _fetches_again(held: BrokerModel, event: FollowerFetch) -> bool:
@@ -231,63 +232,12 @@ def read_in_kafkas_order(held: BrokerModel, event: FollowerFetch, after: BrokerM
     return proposed, read_text(before, event), sent
 
 
-BROKER_CLASSES: tuple[tuple[KnownClass, Explains], ...] = (
-    (
-        KnownClass(
-            "watermark-waits",
-            "the high watermark waits for a follower outside the ISR that has caught up within replica.lag.time.max.ms",
-            "the model advances it at once (`model/broker/replica.py`); Kafka does so later, never further, as if the"
-            " fetches that allow it came later",
-            "Partition.maybeIncrementLeaderHW; a fetch first proposes its follower",
-        ),
-        _watermark_waits,
-    ),
-    (
-        KnownClass(
-            "watermark-before",
-            "a fetch is answered with the high watermark from before it was noted",
-            "the model answers with the later one, as Kafka does when the fetch waits in purgatory; where a"
-            " response is lost (`fetch_loss`) a follower has the earlier one in the model too",
-            "Partition.fetchRecords reads before updateFollowerFetchState",
-        ),
-        _watermark_before,
-    ),
-    (
-        KnownClass(
-            "cut-by-another-name",
-            "a diverging epoch older than all of the leader's is named as it was asked for",
-            "the model answers with epoch 0; the follower cuts at the same offset",
-            "LeaderEpochFileCache.endOffsetFor",
-        ),
-        _other_name_for_the_cut,
-    ),
-    (
-        KnownClass(
-            "record-of-an-answer",
-            "the metadata record of an ISR that the leader has learnt from the answer ends a later proposal",
-            "the model does not apply a record whose partition epoch the leader already has; Kafka then stops"
-            " counting the proposed member, and waits for it only while it is caught up",
-            "Partition.makeLeader accepts an equal partition epoch",
-        ),
-        _record_of_an_answer,
-    ),
-    (
-        KnownClass(
-            "nothing-to-lag-behind",
-            "a follower that never fetched leaves the ISR while the log is empty",
-            "in the model no follower can lag behind an empty log, which has nothing to lose",
-            "Partition.isFollowerOutOfSync: an unknown log end is -1",
-        ),
-        _nothing_to_lag_behind,
-    ),
-    (
-        KnownClass(
-            "watermark-left-behind",
-            "a fetch from the offset that the leader already knows does not move the high watermark",
-            "the model tries at each fetch; in Kafka the watermark stays behind after INELIGIBLE_REPLICA has"
-            " narrowed the maximal ISR, until a log end changes: later, never further",
-            "Partition.updateFollowerFetchState",
-        ),
-        _watermark_left_behind,
-    ),
-)
+BROKER_CLASSES: Mapping[str, Explains] = {
+    "watermark-waits": _watermark_waits,
+    "watermark-before": _watermark_before,
+    "cut-by-another-name": _other_name_for_the_cut,
+    "record-of-an-answer": _record_of_an_answer,
+    "nothing-to-lag-behind": _nothing_to_lag_behind,
+    "watermark-left-behind": _watermark_left_behind,
+}
+"""The id of each class in `differences.toml` -> the function that predicts Kafka's answer."""

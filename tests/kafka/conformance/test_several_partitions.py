@@ -27,11 +27,12 @@ from elrcheck.kafka.broker_steps import (
 from elrcheck.kafka.conformance.block import VersionResult
 from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
 from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin
-from elrcheck.kafka.conformance.broker.broker_part import BROKER, BROKER_CLASSES, BrokerDisagreement
+from elrcheck.kafka.conformance.broker.broker_part import BROKER, BrokerDisagreement
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, TOLERANCE
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.broker.together_part import TOGETHER
 from elrcheck.kafka.conformance.broker.together_walks import together_walk
+from elrcheck.kafka.conformance.difference_table import known_class
 from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.model.choices import AlterReject
@@ -128,9 +129,9 @@ def test_a_changed_rule_is_found_and_shrunk() -> None:
 
 def test_an_example_is_shrunk_by_the_part_that_asked_it() -> None:
     """A class has one group, whether one partition was asked or several: the shortest walk of one is its example."""
-    known_class, _ = BROKER_CLASSES[0]
+    explained = known_class("watermark-waits")
     state = answer_of(begin(CODE, Beginning(1, 11, 1)), "ok", None)
-    single = BrokerDisagreement((Beginning(1, 11, 1),) * 3, state, state, state, ("high_watermark",), known_class)
+    single = BrokerDisagreement((Beginning(1, 11, 1),) * 3, state, state, state, ("high_watermark",), explained)
     result = VersionResult("0.0.0")
     result.note(TOGETHER, replace(single, events=LAG[:1]))
     result.note(BROKER, single)
