@@ -85,16 +85,18 @@ class AnySizeProof:
     def __init__(self, proof: GivenSizes, timeout: float, progress: Progress) -> None:
         self.proof, self.bounded, self.timeout, self.progress = proof, proof.report, timeout, progress
         self.progress.stage("building the transition relation for any size")
-        self.system = Unbounded(proof.model, proof.config, proof.assumed)
-        self.implied = self._implied()
-        if self.implied:
-            self.system = Unbounded(proof.model, proof.config, proof.assumed, implied=self.implied)
-        self.goals = tuple(goal for goal in proof.goals if goal not in self.implied)
-        self.choices = every_choice(self.system)
-        self.idents = {fn.name: fn.ident or fn.name for fn in self.system.goals.values()}
+        self._state(frozenset())
         self.cells_of_sizes = {(cell.action, cell.lemma): cell for cell in proof.report.cells}
         self.answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
         self.beside: dict[tuple[PhaseName, str], GoalAnswer] = {}
+
+    def _state(self, implied: frozenset[str]) -> None:
+        """Set the obligations. implied: properties that no step has to preserve."""
+        proof, self.implied = self.proof, implied
+        self.system = Unbounded(proof.model, proof.config, proof.assumed, implied=implied)
+        self.goals = tuple(goal for goal in proof.goals if goal not in implied)
+        self.choices = every_choice(self.system)
+        self.idents = {fn.name: fn.ident or fn.name for fn in self.system.goals.values()}
 
     def run(self, workers: int, partial: bool = False) -> ProveReport:
         """Discharge all obligations; return the report. partial: see `run_prove`."""
@@ -102,6 +104,8 @@ class AnySizeProof:
         initiation, implication, interrupted = list[ObligationReport](), list[ObligationReport](), False
         answers = self.answers
         try:
+            if implied := self._implied():
+                self._state(implied)
             self.progress.stage("[1/3] initiation, for any size")
             stated = (one for one in self.bounded.initiation if one.name not in self.implied)
             initiation.extend(map(self._initiation, stated))

@@ -72,6 +72,12 @@ def test_a_cell_for_every_size_needs_all_its_choices() -> None:
     assert "interrupted, " in headline(first)
 
 
+def test_no_cell_for_every_size_is_claimed_before_its_statement_is_fixed() -> None:
+    report = interrupted(ProveRequest(Selection(model=COMMIT), any_size=True), "which properties the lemmas imply")
+    assert report.verdict == "inconclusive" and report.sizes == "any"
+    assert report.initiation == report.cells == report.implication == ()
+
+
 def test_no_certificate_of_a_part_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "certificate"
     request = ProveRequest(Selection(model=COMMIT), any_size=True, certificate=folder)
