@@ -41,6 +41,9 @@ from elrcheck.invariants.lemmas.lemmas_unread import (
     FutureFutureCovered,
     FutureKeeps,
     FutureLeaderCovered,
+    future_ceiling,
+    will_be_frozen,
+    will_commit,
 )
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op, put
 from elrcheck.model.broker.late_fetch import answered_by, usable
@@ -192,7 +195,8 @@ def stays(c: Config, s: State, fetch: LateFetch, k: Offset) -> bool:
 def TruncationKeepsShared(c: Config, s: State) -> bool:
     """A divergence in flight leaves a follower of the newest epoch all that must stay (P-26).
 
-    An earlier leader that may commit has lost a member of its quorum to that epoch.
+    An earlier leader that may commit, at once or once it has read more records, has lost a member of its quorum to that
+    epoch.
     """
     return all(
         implies(
@@ -207,6 +211,22 @@ def TruncationKeepsShared(c: Config, s: State) -> bool:
                 k < len(answered_by(c, s.broker[fetch.follower], fetch).log)
                 for k in range(len(s.broker[fetch.follower].log))
                 if stays(c, s, fetch, k)
+            )
+            and all(
+                all(
+                    implies(
+                        will_commit(c, s, m, j) and s.metadata[j].leader_epoch < fetch.leader_epoch,
+                        will_be_frozen(c, s, m, j) != EMPTY
+                        and all(
+                            k < len(answered_by(c, s.broker[fetch.follower], fetch).log)
+                            for k in range(len(s.broker[fetch.follower].log))
+                            if k < future_ceiling(c, s, m, j)
+                            and shared(s.broker[m].log, s.broker[fetch.follower].log, k)
+                        ),
+                    )
+                    for m in c.brokers
+                )
+                for j in range(len(s.metadata))
             ),
         )
         for fetch in s.fetching

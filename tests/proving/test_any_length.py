@@ -15,7 +15,7 @@ from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.model.choices import Propagation, RecoveryStrategy
+from elrcheck.model.choices import Propagation, RecoveryStrategy, ResponseRecords
 from elrcheck.model.config import Config
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import TOO_SHORT, Prover
@@ -266,6 +266,20 @@ def test_a_broker_that_acts_on_metadata_from_before_its_registration(model: Mode
     wrong = Prover(Transitions(model, replace(LAGGING, registration_catch_up=False)), lemmas_of(model), None)
     assert refuted(wrong, *cell)
     assert not refuted(right, *cell)
+
+
+@pytest.mark.slow
+def test_a_divergence_in_flight_keeps_what_a_lagging_leader_will_commit(model: Model) -> None:
+    """A leader whose quorum shrinks with an unread record commits what a member of it acknowledged before it moved.
+
+    With two brokers no such record is in doubt: the quorum cannot shrink and still have a member that moves.
+    """
+    config = replace(LAGGING, broker_count=3, late_fetches=1, response_records=ResponseRecords.ADMITTED)
+    prover = Prover(Transitions(model, config), lemmas_of(model), None)
+    goal = prover.goals["TruncationKeepsShared"]
+    steps = [one for one in prover.ts.instances if one.action in ("ApplyOlderRecord", "ReadForLateFetch")]
+    answers = [prover.consecution(prover.open_step(step), step, goal) for step in steps]
+    assert {answer.verdict for answer in answers if answer is not None} == {"proved"}
 
 
 @pytest.mark.slow
