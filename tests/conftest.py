@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,9 @@ from elrcheck.base.kept.store import FOLDER
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from elrcheck.lang.load import Model
     from support.browser import Browser
+    from support.invoked import Invoke
     from support.spark_cluster import Cluster
 
 LASTING = ("archives", "class-paths", "java", "kernels", "models", "modules", "patches", "programs", "sources")
@@ -185,6 +187,34 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(scope="session")
+def proof_model() -> Model:
+    from elrcheck.invariants.modules import load_proof_model
+
+    return load_proof_model()
+
+
+@pytest.fixture(scope="session")
+def checked_model() -> Model:
+    from elrcheck.invariants.modules import load_checked_model
+
+    return load_checked_model()
+
+
+@pytest.fixture(scope="session")
+def whole_model() -> Model:
+    from elrcheck.invariants.modules import load_whole_model
+
+    return load_whole_model()
+
+
+@pytest.fixture(scope="session")
+def controller_model() -> Model:
+    from elrcheck.invariants.modules import load_controller_model
+
+    return load_controller_model()
+
+
 @pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """For a test about kept answers: an empty store, whose folder is returned."""
@@ -194,17 +224,15 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def invoke(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., tuple[int, str, str]]:
+def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
     """Runs a command in an empty folder: exit code, stdout, stderr. Some tests have their own."""
     from elrcheck.cli import cli
     from elrcheck.console.shell import run
 
     monkeypatch.chdir(tmp_path)
 
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", *argv))
+    def call(*argv: object, progress: bool = False) -> tuple[int, str, str]:
+        code = run(cli, (*(() if progress else ("--no-progress",)), *map(str, argv)))
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -16,7 +16,6 @@ from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search
 from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
@@ -70,11 +69,6 @@ def small(variant: str, shrinks: int) -> Config:
     return dataclasses.replace(Config(**find_variant(variant).knobs), **sizes)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
 def compiled(model: Model, config: Config, workers: int = 1) -> tuple[tuple[int, int, int], dict[str, int]]:
     lowered = lower(model, config)
     run = Search(lowered.program, SearchSettings(workers=workers))
@@ -87,9 +81,9 @@ def compiled(model: Model, config: Config, workers: int = 1) -> tuple[tuple[int,
 @pytest.mark.parametrize(
     "pair", [("kip_full", "two-brokers"), pytest.param(("kip_full", "three-brokers-tiny"), marks=pytest.mark.slow)]
 )
-def test_known_counts(model: Model, pair: tuple[str, str]) -> None:
+def test_known_counts(checked_model: Model, pair: tuple[str, str]) -> None:
     config = resolve(Selection(*pair)).config
-    assert compiled(model, config)[0] == compiled(model, config, workers=2)[0] == SMALL[pair]
+    assert compiled(checked_model, config)[0] == compiled(checked_model, config, workers=2)[0] == SMALL[pair]
 
 
 def broken(first: dict[str, int]) -> dict[str, int]:
@@ -99,47 +93,47 @@ def broken(first: dict[str, int]) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", HOLDS)
-def test_kip_full_holds(model: Model, scope: str) -> None:
-    counts, first = compiled(model, resolve(Selection("kip_full", scope)).config, workers=2)
+def test_kip_full_holds(checked_model: Model, scope: str) -> None:
+    counts, first = compiled(checked_model, resolve(Selection("kip_full", scope)).config, workers=2)
     assert (counts, broken(first)) == (HOLDS[scope], {})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", HOLDS_LARGE)
-def test_kip_full_holds_in_large_scopes(model: Model, scope: str) -> None:
-    counts, first = compiled(model, resolve(Selection("kip_full", scope)).config, workers=2)
+def test_kip_full_holds_in_large_scopes(checked_model: Model, scope: str) -> None:
+    counts, first = compiled(checked_model, resolve(Selection("kip_full", scope)).config, workers=2)
     assert (counts, broken(first)) == (HOLDS_LARGE[scope], {})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("selection", OPERATORS_AND_DISKS)
-def test_scopes_of_operators_and_disks(model: Model, selection: tuple[str, str, tuple[str, ...]]) -> None:
+def test_scopes_of_operators_and_disks(checked_model: Model, selection: tuple[str, str, tuple[str, ...]]) -> None:
     config = resolve(Selection(*selection)).config
-    assert compiled(model, config, workers=2)[0] == OPERATORS_AND_DISKS[selection]
+    assert compiled(checked_model, config, workers=2)[0] == OPERATORS_AND_DISKS[selection]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_recovery_strategies(model: Model, strategy: str) -> None:
+def test_recovery_strategies(checked_model: Model, strategy: str) -> None:
     """Balanced recovers without loss while fewer than min ISR replicas lost data; Aggressive does not."""
     chosen = Selection("kip_full", "recovery-two-brokers", (f"unclean_recovery_strategy={strategy}",))
-    counts, first = compiled(model, resolve(chosen).config, workers=2)
+    counts, first = compiled(checked_model, resolve(chosen).config, workers=2)
     assert (counts, broken(first)) == STRATEGIES[strategy]
 
 
 @pytest.mark.parametrize(("variant", "shrinks"), SAMPLED)
-def test_reference_equals_compiled(model: Model, variant: str, shrinks: int) -> None:
+def test_reference_equals_compiled(checked_model: Model, variant: str, shrinks: int) -> None:
     """Counts and the depth at which every property is first hit, for each variant."""
     config = small(variant, shrinks)
-    expected = search(model, config)
-    counts, first = compiled(model, config)
+    expected = search(checked_model, config)
+    counts, first = compiled(checked_model, config)
     assert counts == (expected.generated, expected.distinct, expected.diameter)
     assert first == expected.first
 
 
-def test_compiled_traces_are_shortest_and_replay(model: Model) -> None:
+def test_compiled_traces_are_shortest_and_replay(checked_model: Model) -> None:
     config = resolve(Selection("legacy", "two-brokers")).config
-    lowered = lower(model, config)
+    lowered = lower(checked_model, config)
     run = Search(lowered.program, SearchSettings(workers=2))
     result = run.run(None, "complete")
     traces = Retrace(run).traces(list(result.first))
@@ -147,7 +141,7 @@ def test_compiled_traces_are_shortest_and_replay(model: Model) -> None:
     for check, rows in traces.items():
         assert len(rows) == result.first[check] + 1
         states = [lowered.decode(row) for row in rows]
-        assert states[0] == model.init.source(config)
+        assert states[0] == checked_model.init.source(config)
         assert all(lowered.encode(state) == row for state, row in zip(states, rows, strict=True))
     again = Search(lowered.program)
     again.run(None, "complete")
@@ -167,33 +161,33 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
 @pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize(("variant", "shrinks"), SAMPLED)
-def test_tlc_counts_the_same(model: Model, variant: str, shrinks: int, tmp_path: Path) -> None:
+def test_tlc_counts_the_same(checked_model: Model, variant: str, shrinks: int, tmp_path: Path) -> None:
     config = small(variant, shrinks)
-    assert tlc_counts(model, config, tmp_path, 120) == compiled(model, config)[0]
+    assert tlc_counts(checked_model, config, tmp_path, 120) == compiled(checked_model, config)[0]
 
 
 @pytest.mark.tlc
 @pytest.mark.slow
-def test_tlc_counts_three_brokers(model: Model, tmp_path: Path) -> None:
+def test_tlc_counts_three_brokers(checked_model: Model, tmp_path: Path) -> None:
     config = resolve(Selection("kip_full", "three-brokers-tiny")).config
-    assert tlc_counts(model, config, tmp_path, 300) == SMALL["kip_full", "three-brokers-tiny"]
+    assert tlc_counts(checked_model, config, tmp_path, 300) == SMALL["kip_full", "three-brokers-tiny"]
 
 
 @pytest.mark.tlc
 @pytest.mark.slow
 @pytest.mark.parametrize("selection", [one for one in OPERATORS_AND_DISKS if one[2]])
 def test_tlc_counts_operators_and_disks(
-    model: Model, selection: tuple[str, str, tuple[str, ...]], tmp_path: Path
+    checked_model: Model, selection: tuple[str, str, tuple[str, ...]], tmp_path: Path
 ) -> None:
     config = resolve(Selection(*selection)).config
-    assert tlc_counts(model, config, tmp_path, 900) == OPERATORS_AND_DISKS[selection]
+    assert tlc_counts(checked_model, config, tmp_path, 900) == OPERATORS_AND_DISKS[selection]
 
 
 @pytest.mark.tlc
 @pytest.mark.slow
-def test_tlc_counts_large(model: Model, tmp_path: Path) -> None:
+def test_tlc_counts_large(checked_model: Model, tmp_path: Path) -> None:
     """Above 10^5 distinct states; the reference search counts smaller scopes."""
     config = resolve(Selection("code_4_1", "three-brokers-two-records")).config
-    counts = compiled(model, config, workers=2)[0]
+    counts = compiled(checked_model, config, workers=2)[0]
     assert counts[1] > 100_000
-    assert tlc_counts(model, config, tmp_path, 900) == counts
+    assert tlc_counts(checked_model, config, tmp_path, 900) == counts

@@ -19,7 +19,6 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.vector import VectorSearch
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
@@ -33,21 +32,16 @@ PAIRS = 1403
 """(action, feature) pairs that are compared: all but those for which `NEEDS` has a reason."""
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.fixture(scope="module", params=samples())
-def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
-    return FeatureSample(model, *request.param)
+def sample(request: pytest.FixtureRequest, proof_model: Model) -> FeatureSample:
+    return FeatureSample(proof_model, *request.param)
 
 
 # ------------------------------------------------------------------------------ what is compared
 
 
-def test_every_pair_of_action_and_feature_is_compared_or_has_a_reason(model: Model) -> None:
-    names = {fn.name for fn in model.actions}
+def test_every_pair_of_action_and_feature_is_compared_or_has_a_reason(proof_model: Model) -> None:
+    names = {fn.name for fn in proof_model.actions}
     possible = {feature: available(names, configuration(feature)) for feature in FEATURES}
     assert {action for need in NEEDS for action in need.actions} <= names
     assert set().union(*(possible[feature] for feature in COMBINED)) == names, "the combined features have every action"

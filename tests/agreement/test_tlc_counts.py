@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
@@ -25,19 +24,14 @@ from support.knob_cases import CASES, TWO
 QUICK = ("gates",)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
 @pytest.mark.tlc
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=() if case in QUICK else pytest.mark.slow) for case in CASES]
 )
-def test_tlc_counts_what_the_reference_counts(model: Model, case: str, tmp_path: Path) -> None:
+def test_tlc_counts_what_the_reference_counts(checked_model: Model, case: str, tmp_path: Path) -> None:
     config = Config(**{**TWO, **CASES[case]})
-    expected = search(model, config)
-    spec = write_spec(model, config, tmp_path, "Counted")
+    expected = search(checked_model, config)
+    spec = write_spec(checked_model, config, tmp_path, "Counted")
     (tmp_path / "Counted.cfg").write_text(spec.count_cfg)
     options = TlcOptions(deadlock=False, timeout=300, brief=True)
     # One worker (the default): several do not search strictly by level, and the depth they print varies.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,7 @@ import pytest
 from elrcheck.catalogue.evidence.at_stake import at_stake
 from elrcheck.catalogue.evidence.searched import packaged_searches
 from elrcheck.invariants.modules import load_whole_model
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 
 @pytest.mark.parametrize(

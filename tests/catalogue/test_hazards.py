@@ -20,7 +20,6 @@ from elrcheck.catalogue.hazard import TABLE, Hazard, packaged_hazards, read_haza
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.mutation.hazard_run import demand_known, run_hazard, select_hazards, sides
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -38,11 +37,6 @@ ALONE = [hazard for hazard in RUN if hazard.id not in SEARCHED]
 """Those that have no searches as a finding, which tests/documents/test_findings.py repeats."""
 # Left out, each for its own reason; a new one here is a reviewed decision.
 NOT_SHOWN = {"F-18b", "F-29", "F-31", "F-32", "F-36", "F-37", "F-48"}
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_whole_model()
 
 
 def searches(**limits: float) -> Searches:
@@ -90,17 +84,17 @@ def test_what_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("hazard", RUN, ids=lambda hazard: hazard.id)
-def test_the_change_is_one_and_nothing_is_set_in_vain(hazard: Hazard, model: Model) -> None:
+def test_the_change_is_one_and_nothing_is_set_in_vain(hazard: Hazard, whole_model: Model) -> None:
     pair = sides(hazard)
     before, after = config_values(pair.base), config_values(pair.changed)
     assert {name for name in before if before[name] != after[name]} == set(hazard.knobs)
     reject_impossible(pair.changed)
     plain = config_values(sides(dataclasses.replace(hazard, settings={}, knobs={})).base)
     assert {name for name in before if before[name] != plain[name]} == set(hazard.settings), "set in vain"
-    safety, liveness = ({fn.ident for fn in fns} for fns in (model.always, model.leads_to))
+    safety, liveness = ({fn.ident for fn in fns} for fns in (whole_model.always, whole_model.leads_to))
     assert safety >= set(hazard.expected) or liveness >= set(hazard.expected), "a search is for one kind"
     if hazard.guard is not None:
-        action = next(fn for fn in model.actions if fn.name == hazard.guard[0])
+        action = next(fn for fn in whole_model.actions if fn.name == hazard.guard[0])
         assert hazard.guard[1] in guard_names(action)
 
 
@@ -119,11 +113,13 @@ def test_the_change_moves_the_model_away_from_the_base_variant() -> None:
         ({"guard": ("Register", "b is startin")}, "no guard of Register `b is startin`", "`b is starting`"),
     ],
 )
-def test_a_row_that_names_what_is_not_there(model: Model, change: dict[str, Any], message: str, help: str) -> None:
+def test_a_row_that_names_what_is_not_there(
+    whole_model: Model, change: dict[str, Any], message: str, help: str
+) -> None:
     with pytest.raises(UsageFault, match=message) as caught:
-        demand_known(model, dataclasses.replace(HAZARDS[0], **change))
+        demand_known(whole_model, dataclasses.replace(HAZARDS[0], **change))
     assert help in str(caught.value.help)
-    demand_known(model, HAZARDS[0])
+    demand_known(whole_model, HAZARDS[0])
 
 
 def test_names_are_found_in_any_case_and_with_their_halves() -> None:
@@ -326,9 +322,9 @@ BY_HAND = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("ident", "prop"), BY_HAND)
-def test_shortest_traces_by_hand(ident: str, prop: str, model: Model) -> None:
+def test_shortest_traces_by_hand(ident: str, prop: str, whole_model: Model) -> None:
     (hazard,) = select_hazards([ident])
-    report = run_hazard(model, hazard, frozenset({prop}), searches())
+    report = run_hazard(whole_model, hazard, frozenset({prop}), searches())
     assert (report.verdict, report.property, report.depth) == ("found", prop, len(BY_HAND[ident, prop]))
     assert report.unmutated is not None
     assert report.unmutated.complete and report.unmutated.violated == ()
@@ -337,21 +333,21 @@ def test_shortest_traces_by_hand(ident: str, prop: str, model: Model) -> None:
     assert sorted(steps) == sorted(BY_HAND[ident, prop]), "the same steps, in an order of its own"
 
 
-def test_refusing_lower_epochs_is_enough(model: Model) -> None:
+def test_refusing_lower_epochs_is_enough(whole_model: Model) -> None:
     """F-8 needs one direction only, in its own configuration."""
     for ident in ("F-8a", "F-8b"):
         (hazard,) = select_hazards([ident])
         lower = dataclasses.replace(hazard, knobs={"fetch_fencing": FetchFencing.ONLY_LOWER})
-        after = outcome_of(model, sides(lower).changed, model.always, searches(), "complete")
+        after = outcome_of(whole_model, sides(lower).changed, whole_model.always, searches(), "complete")
         assert after.complete and after.first == {}, ident
 
 
-def test_an_epoch_has_one_leader_so_its_check_is_enough(model: Model) -> None:
+def test_an_epoch_has_one_leader_so_its_check_is_enough(whole_model: Model) -> None:
     """F-18b: where answers are late, comparing leaders as well as epochs changes no step."""
     (hazard,) = select_hazards(["F-14"])
-    before = outcome_of(model, sides(hazard).base, (), searches(), "complete")
+    before = outcome_of(whole_model, sides(hazard).base, (), searches(), "complete")
     unchecked = dataclasses.replace(hazard, knobs={"response_checks_leader": False})
-    after = outcome_of(model, sides(unchecked).changed, (), searches(), "complete")
+    after = outcome_of(whole_model, sides(unchecked).changed, (), searches(), "complete")
     assert before.complete and after.complete
     assert (before.distinct, before.generated) == (after.distinct, after.generated)
 
@@ -375,22 +371,22 @@ def searched(model: Model, config: Config, checks: Sequence[Fn], lives: bool) ->
         ("F-26", "V-8", 10),
     ],
 )
-def test_hazards_of_liveness(ident: str, property: str, depth: int, model: Model) -> None:
-    report = run_hazard(model, next(h for h in HAZARDS if h.id == ident), frozenset({property}), searches())
+def test_hazards_of_liveness(ident: str, property: str, depth: int, whole_model: Model) -> None:
+    report = run_hazard(whole_model, next(h for h in HAZARDS if h.id == ident), frozenset({property}), searches())
     assert (report.verdict, report.property, report.depth) == ("found", property, depth)
     assert report.counterexample is not None and report.counterexample.loop == depth
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hazard", ALONE, ids=lambda hazard: hazard.id)
-def test_every_expected_property_breaks_and_only_with_the_change(hazard: Hazard, model: Model) -> None:
+def test_every_expected_property_breaks_and_only_with_the_change(hazard: Hazard, whole_model: Model) -> None:
     pair = sides(hazard)
-    checks = select_properties(model, hazard.expected)
+    checks = select_properties(whole_model, hazard.expected)
     lives = any(fn.kind == "leads_to" for fn in checks)
-    before = searched(model, pair.base, checks, lives)
+    before = searched(whole_model, pair.base, checks, lives)
     assert before.complete and before.first == {}
-    broken = model if hazard.guard is None else dropped(model, *hazard.guard)
+    broken = whole_model if hazard.guard is None else dropped(whole_model, *hazard.guard)
     after = searched(broken, pair.changed, checks, lives)
     assert after.complete and set(after.first) == set(hazard.expected)
-    report = run_hazard(model, hazard, frozenset(hazard.expected), searches())
+    report = run_hazard(whole_model, hazard, frozenset(hazard.expected), searches())
     assert report.verdict == "found" and report.depth == min(after.first.values())

@@ -7,9 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -23,8 +22,8 @@ from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from support.following import refused_step
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
 SMALL = ("--scope", "two-brokers")
 # Losing the last ISR member needs two removals besides the crash: this scope has just enough.

@@ -6,7 +6,6 @@ The scope two-brokers-quiet has no crashes, so that the actions of a restarting 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,10 +21,10 @@ from elrcheck.checking.outcome_report import failures
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
 from elrcheck.results.check_report import ActionReport, CheckReport, EngineReport, Failure, PropertyReport, SearchReport
+from support.invoked import Invoke
 from support.places import ROOT, SCHEMAS
 
 QUIET = ("--scope", "two-brokers-quiet")
-Invoke = Callable[..., tuple[int, str, str]]
 PROPERTIES = (
     PropertyReport("P-1", "One", "always", "holds"),
     PropertyReport("W-1", "Seen", "sometimes", "reached", 2),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -21,8 +21,8 @@ from elrcheck.explorer.search.kept_searches import KeptSearch
 from elrcheck.kafka.controller_proof.prove_controller import run_controller
 from elrcheck.mutation.guard_survey import run_guards
 from elrcheck.results.check_report import CheckReport
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 HOLDS = Selection("kip_full", "two-brokers-quiet", ("fences=1",))
 BREAKS = Selection("kip_full", "two-brokers-quiet", ("crashes=2", "acks_one=1"))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -28,8 +28,8 @@ from elrcheck.report.documents.suite_document import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
 from support.edits import replaced
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 HEAD = 'description = "small"\nscope = "two-brokers-quiet"\nreaches = ["W-11"]\n'
 ONE = '[[configuration]]\nname = "fence"\nset = { fences = 1 }\n'
 BROKEN = '[[configuration]]\nname = "lossy"\nset = { crashes = 2, acks_one = 1 }\n'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,9 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.checking.suite.suite_file import read_family
 from support.edits import patch_file, replaced
+from support.invoked import Invoke
 from support.places import protocol
 
-Invoke = Callable[..., tuple[int, str, str]]
 SIZES = """\
 description = "Two-phase commit of three sizes."
 scope = "default"

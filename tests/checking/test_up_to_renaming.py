@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,11 @@ from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.lang.lowering.leaf_images import up_to_renaming
 from elrcheck.results.check_report import CheckReport
 from support.edits import replaced
+from support.invoked import Invoke
 from support.level_folder import Folder
 from support.places import protocol
 from support.spark_runs import lowered_protocol
 
-Invoke = Callable[..., tuple[int, str, str]]
 COMMIT = protocol("two_phase")
 ALL, MERGED = (288, 1146), (80, 318)
 """Distinct and generated states of two-phase commit, and those up to renaming."""

@@ -21,7 +21,6 @@ from elrcheck.commands.explore import run_explore
 from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.graph.graph import graph_of_plain
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
@@ -35,11 +34,6 @@ SMALL = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # breaks P-9, a property of steps (docs/findings.md, F-20 and F-25).
 BROKEN = {"P-11": ("reassignments=2", "records=0"), "P-9": ("min_isr_changes=1", "fences=1", "records=0")}
 CHOICE = ("--scope", "two-brokers-quiet", "--set", "fences=1")
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_whole_model()
 
 
 def explored(selection: Selection = SMALL, **fields: Any) -> ExploreReport:
@@ -64,8 +58,8 @@ class Plain:
 
 
 @pytest.fixture(scope="module")
-def plain(model: Model) -> Plain:
-    return Plain(model, SMALL)
+def plain(whole_model: Model) -> Plain:
+    return Plain(whole_model, SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -188,13 +182,13 @@ def test_dot_has_a_line_for_each_node_and_edge(report: ExploreReport, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ident", BROKEN)
-def test_violations_are_marked(model: Model, tmp_path: Path, ident: str) -> None:
+def test_violations_are_marked(whole_model: Model, tmp_path: Path, ident: str) -> None:
     selection = Selection("code_4_1", "two-brokers-quiet", BROKEN[ident])
-    plain = Plain(model, selection)
+    plain = Plain(whole_model, selection)
     report = explored(selection, graph=tmp_path / "g.json", properties=("P-*",))
     graph = nx.node_link_graph(json.loads((tmp_path / "g.json").read_text(encoding="utf-8")), edges="edges")
-    of_states = [fn for fn in model.always if not fn.is_step]
-    of_steps = [fn for fn in model.always if fn.is_step]
+    of_states = [fn for fn in whole_model.always if not fn.is_step]
+    of_steps = [fn for fn in whole_model.always if fn.is_step]
     marked = Counter(i for _, node in graph.nodes(data=True) for i in node["violates"].split())
     assert marked == Counter(fn.ident for state in plain.states for fn in of_states if not plain.model.holds(fn, state))
     marked_steps = Counter(i for _, _, edge in graph.edges(data=True) for i in edge["violates"].split())

@@ -18,7 +18,6 @@ from elrcheck.commands.export import export_spec, export_trace
 from elrcheck.commands.tlc import run_tlc
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.formats import blocks
@@ -35,16 +34,11 @@ IDENTS = ("P-8", "P-14", "W-5", "W-9")  # a property and a witness, of states an
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
-@pytest.fixture(scope="module")
-def traces(model: Model) -> dict[str, Behaviour[Label]]:
+def traces(checked_model: Model) -> dict[str, Behaviour[Label]]:
     """What the reference search finds first in a scope where `legacy` loses data."""
     config = resolve(LEGACY).config
-    plain = PlainModel(model, config)
-    states_of = search(model, config, max_states=1200).traces
+    plain = PlainModel(checked_model, config)
+    states_of = search(checked_model, config, max_states=1200).traces
     behaviours = {}
     for ident in IDENTS:
         states = states_of[ident]
@@ -57,10 +51,10 @@ def traces(model: Model) -> dict[str, Behaviour[Label]]:
 
 
 @pytest.fixture
-def folder(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> Path:
+def folder(checked_model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> Path:
     """A run folder with every trace."""
     for ident, trace in traces.items():
-        write_trace(tmp_path / "run" / f"{ident}.trace.json", trace, model.state_ty)
+        write_trace(tmp_path / "run" / f"{ident}.trace.json", trace, checked_model.state_ty)
     return tmp_path / "run"
 
 
@@ -106,7 +100,7 @@ def test_unknown_variant_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_trace_in_every_notation(
-    model: Model, folder: Path, traces: dict[str, Behaviour[Label]], tmp_path: Path
+    checked_model: Model, folder: Path, traces: dict[str, Behaviour[Label]], tmp_path: Path
 ) -> None:
     path, trace = folder / "P-14.trace.json", traces["P-14"]
     out = tmp_path / "out"
@@ -125,10 +119,10 @@ def test_trace_in_every_notation(
     assert dot.read_text().count(" -> s") == len(trace.labels)
 
 
-def test_repro_is_the_same_trace(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
+def test_repro_is_the_same_trace(checked_model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
     """Indices into the enabled actions of each state, instead of a stored trace."""
     config = resolve(LEGACY).config
-    plain, trace = PlainModel(model, config), traces["P-14"]
+    plain, trace = PlainModel(checked_model, config), traces["P-14"]
     indices = []
     for state, label in zip(trace.states, trace.labels, strict=False):
         indices.append(str([possible for possible, _ in plain.successors(state)].index(label)))
@@ -138,11 +132,11 @@ def test_repro_is_the_same_trace(model: Model, traces: dict[str, Behaviour[Label
         export_trace(None, f"{indices[0]}/99", LEGACY, "json", tmp_path)
 
 
-def test_replayed_names_the_wrong_step(model: Model, traces: dict[str, Behaviour[Label]]) -> None:
+def test_replayed_names_the_wrong_step(checked_model: Model, traces: dict[str, Behaviour[Label]]) -> None:
     config = resolve(LEGACY).config
     trace = traces["P-14"]
-    assert refused_step(Loaded(model, config, trace)) is None
-    assert refused_step(Loaded(model, config, damaged(trace))) == len(trace.labels) - 1
+    assert refused_step(Loaded(checked_model, config, trace)) is None
+    assert refused_step(Loaded(checked_model, config, damaged(trace))) == len(trace.labels) - 1
 
 
 def test_run_folder_lists_violations_first(folder: Path, tmp_path: Path) -> None:
@@ -198,9 +192,11 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.tlc
-def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
+def test_tlc_rejects_one_changed_value(
+    checked_model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
+) -> None:
     path = tmp_path / "wrong.json"
-    write_trace(path, damaged(traces["P-14"]), model.state_ty)
+    write_trace(path, damaged(traces["P-14"]), checked_model.state_ty)
     report = run_tlc(TlcRequest(run=path), Silent())
     assert (report.verdict, report.exit_code) == ("rejected", ExitCode.FINDING), report.output_tail
     assert report.tlc_exit_code == 11
@@ -212,12 +208,12 @@ def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour
 @pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_finds_no_violation_in_a_behaviour(
-    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
+    checked_model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
 ) -> None:
     """The right steps under the name of a property they do not break."""
     path, trace = tmp_path / "harmless.json", traces["W-9"]
     named = replace(trace, origin=replace(trace.origin, property="P-1"))
-    write_trace(path, named, model.state_ty)
+    write_trace(path, named, checked_model.state_ty)
     report = run_tlc(TlcRequest(run=path), Silent())
     assert (report.verdict, report.tlc_exit_code) == ("no_violation", 0), report.output_tail
     assert report.exit_code == ExitCode.FINDING
@@ -241,8 +237,10 @@ def test_tlc_out_of_time_is_a_failure() -> None:
     assert report.exit_code == ExitCode.ENVIRONMENT
 
 
-def test_witness_module_name_can_be_chosen(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
-    loaded = Loaded(model, resolve(LEGACY).config, traces["P-8"])
+def test_witness_module_name_can_be_chosen(
+    checked_model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
+) -> None:
+    loaded = Loaded(checked_model, resolve(LEGACY).config, traces["P-8"])
     witness = write_trace_module(loaded, tmp_path, "Chosen")
     assert (witness.module, witness.tla) == ("Chosen", tmp_path / "Chosen.tla")
     assert witness.invariants == {"Cex_NoCommittedRecordLost": "NoCommittedRecordLost"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import resolve
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program_digest import numbered_digest
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 KAFKA = {
     ("code_4_0", "two-brokers"): "93506ade62fc5b04",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from elrcheck.checking.baseline.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
 from support.edits import patch_file, replaced
+from support.invoked import Invoke
 from support.places import SCHEMAS
 
 EXPECTED = Expected(
@@ -48,7 +48,6 @@ ENTRIES = (
     ),
     BaselineEntry("plain", Selection("kip_full", "my scopes/a.toml")),
 )
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 # -------------------------------------------------------------------------------- the file

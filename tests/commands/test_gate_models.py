@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.edits import patch_file, replaced
+from support.invoked import Invoke
 from support.places import protocol
 
-Invoke = Callable[..., tuple[int, str, str]]
 BASELINE = "elrcheck-baseline.toml"
 GUARD = '    require(s.sent_commit, "a commit was sent")\n'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +26,8 @@ from elrcheck.kafka.controller_proof.prove_controller import run_controller
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 from support.edits import replaced
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 BASELINE = """\
 schema = "elrcheck.baseline/1"
 [suite.ours]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ from elrcheck.console.settings import load_settings
 from elrcheck.kafka.risk.settings_group import release_named, releases
 from support.ci_steps import shell, steps
 from support.edits import patch_file, replaced
+from support.invoked import Invoke
 from support.places import ROOT, protocol
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def contents(folder: Path) -> dict[str, str]:

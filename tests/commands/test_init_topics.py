@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH
 from elrcheck.console.settings import load_settings
 from support.ci_steps import steps
 from support.edits import replaced
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 ARCHIVE = f"https://files.example.org/elrcheck-0.1.0-py3-none-any.whl#sha256={'0123456789abcdef' * 4}"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,10 @@ from elrcheck.report.documents.trace_document import model_diff_blocks
 from elrcheck.report.terminal import plain_text
 from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, RefusedTrace
 from elrcheck.results.trace_view import Change, Step, TraceView
+from support.invoked import Invoke
 from support.places import ROOT
 from support.weaker import WEAKER
 
-Invoke = Callable[..., tuple[int, str, str]]
 TEMPLATE = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text().replace("{name}", "lock")
 AGAIN = 'require(implies(c.tests_again, not s.locked), "the lock is still free, if p tests again")'
 CHANGES = {

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.invoked import Invoke
 from support.places import ROOT
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def test_what_it_writes_runs_and_its_tests_pass(invoke: Invoke, tmp_path: Path) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.invoked import Invoke
 from support.weaker import LINE, WEAKER
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 CHECK = ("check", "--scope", "two-brokers", "-p", "P-1")
 

@@ -27,7 +27,6 @@ from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_2
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import mix
 from elrcheck.explorer.search.walk import BLOCK, FirstHit, WalkResult, Walks
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
@@ -47,11 +46,6 @@ QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))
 
 FEW = ("P-2", "P-11", "W-11")
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_whole_model()
 
 
 def walked(program: Program, walks: int, depth: int, seed: int = 1, workers: int = 1) -> WalkResult:
@@ -113,9 +107,9 @@ def test_any_number_of_workers_gives_the_same(program: Program) -> None:
 
 
 @pytest.mark.slow
-def test_the_choice_of_checks_does_not_change_the_walks(model: Model) -> None:
+def test_the_choice_of_checks_does_not_change_the_walks(whole_model: Model) -> None:
     config = resolve(QUIET).config
-    one, other = (Walks(lower(model, config, fns).program, 6, 30) for fns in ((), model.always))
+    one, other = (Walks(lower(whole_model, config, fns).program, 6, 30) for fns in ((), whole_model.always))
     assert all(one.replayed(walk, 30) == other.replayed(walk, 30) for walk in range(20))
     assert one.run(1000).taken == other.run(1000).taken
 
@@ -204,9 +198,9 @@ def test_distinct_states_are_estimated() -> None:
     assert abs(result.distinct - exact) < 4 * result.error < exact / 10
 
 
-def test_the_estimate_of_a_scope_that_is_covered(model: Model) -> None:
+def test_the_estimate_of_a_scope_that_is_covered(whole_model: Model) -> None:
     """216 states, which the reference search counts too (test_explore)."""
-    lowered = lower(model, resolve(QUIET).config, ())
+    lowered = lower(whole_model, resolve(QUIET).config, ())
     result = Walks(lowered.program, 4, 200).run(4000)
     assert abs(result.distinct - 216) <= 4 * 216 * relative_error(1 << 14)
 
@@ -215,27 +209,27 @@ def test_the_estimate_of_a_scope_that_is_covered(model: Model) -> None:
 
 
 @pytest.mark.slow
-def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
+def test_every_step_is_one_of_the_plain_model(whole_model: Model) -> None:
     config = resolve(Selection(scope="three-brokers-tiny")).config
-    lowered = lower(model, config, ())
+    lowered = lower(whole_model, config, ())
     walks = Walks(lowered.program, 11, 40)
-    plain = PlainModel(model, config)
+    plain = PlainModel(whole_model, config)
     for walk in range(3):
         states = [lowered.decode(row) for row in walks.replayed(walk, 40)]
-        labels = replay(model, config, of_states(states)).followed.labels
+        labels = replay(whole_model, config, of_states(states)).followed.labels
         assert len(labels) == 40 and all(plain.within(state) for state in states)
 
 
 @pytest.mark.slow
-def test_every_state_of_every_walk_is_judged(model: Model) -> None:
+def test_every_state_of_every_walk_is_judged(whole_model: Model) -> None:
     """The first walk and step that break each property of the data, by judging all states in plain Python.
 
     A process that acts before its registration breaks all of them but P-5, which no walk here reaches.
     """
     config = resolve(Selection("code_4_3", "before-registration", ("crashes=2", "log_slots=1"))).config
-    judged = [fn for fn in model.always if fn.ident in ("P-1", "P-2", "P-5", "P-6", "P-8")]
-    lowered = lower(model, config, judged)
-    walks, plain = Walks(lowered.program, 2, 40), PlainModel(model, config)
+    judged = [fn for fn in whole_model.always if fn.ident in ("P-1", "P-2", "P-5", "P-6", "P-8")]
+    lowered = lower(whole_model, config, judged)
+    walks, plain = Walks(lowered.program, 2, 40), PlainModel(whole_model, config)
     places: dict[str, list[tuple[int, int]]] = {}
     for walk in range(220):
         for step, row in enumerate(walks.replayed(walk, 40)):

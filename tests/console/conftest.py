@@ -5,30 +5,9 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from elrcheck.cli import cli
-from elrcheck.console.shell import run
-
-Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(
-    no_settings: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Invoke:
-    """Runs a command in an empty folder with no settings in the environment."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, argv)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from elrcheck.base.proof_requests import ProveRequest, TlcRequest
 from elrcheck.base.requests import CheckRequest
 from elrcheck.lang.source import ModelError
 from elrcheck.results.check_report import CheckReport, EngineReport, SearchReport
+from support.invoked import Invoke
 
 REPORT = CheckReport(
     verdict="violated",
@@ -32,7 +33,6 @@ REPORT = CheckReport(
     properties=(),
 )
 HEAVY = {"pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich", "msgspec"}
-Invoke = Callable[..., tuple[int, str, str]]
 Job = Callable[[str, str, Any], list[Any]]
 
 
@@ -257,7 +257,7 @@ def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) 
         return REPORT
 
     job("elrcheck.checking.check", "run_check", noisy)
-    code, out, err = invoke("check", "-f", "json")
+    code, out, err = invoke("check", "-f", "json", progress=True)
     assert (code, err) == (1, "compiling\n")
     assert json.loads(out)["verdict"] == "violated"
     assert invoke("-q", "check", "-f", "json")[2] == ""

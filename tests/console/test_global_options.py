@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,8 +11,8 @@ import pytest
 
 from elrcheck.cli import cli
 from elrcheck.console.global_options import late_options
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 SMALL = ("--scope", "two-brokers-quiet", "-p", "P-1")
 GLOBAL = {"--config", "--color", "--quiet", "-q", "--verbose", "-v", "--progress", "--no-progress"}
 

@@ -10,7 +10,6 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,25 +18,13 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.report.formats import EVERY, LISTS, MEASURED
 from support.audit_stories import CLEAR, FENCED, START, TOPIC, change, min_isr, written
+from support.invoked import Invoke
 from support.log_writer import RecordFields
 
 EVIL = "o\x1b]0;t\x07\x9b31m\n::error::pwned\r\n##[error]p\u202e|`x`<b>[l](http://e)\u2028::warning::w"
 RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Everything but the line feed that ends a line."""
 FAITHFUL = ("json", "jsonl")
-Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        code = run(cli, ["--no-progress", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def assert_tame(text: str, form: str = "text") -> None:

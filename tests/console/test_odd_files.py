@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -25,29 +25,12 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ProgressLines
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes
-from elrcheck.cli import cli
 from elrcheck.console.option_values import duration, size
-from elrcheck.console.shell import end_as_interrupted, run
+from elrcheck.console.shell import end_as_interrupted
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.report.document import Case, Document, Sheet, Suite
+from support.invoked import Invoke
 from support.processes import ended_in_time
-
-Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(
-    no_settings: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", *argv))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
 
 # ----------------------------------------------------------------------------------- reading
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import click
 import pytest
 
 from elrcheck.cli import cli
 from elrcheck.console.verb import FromFunction
-
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 
 def verbs(command: click.Command, above: click.Context | None = None) -> Iterator[tuple[str, FromFunction]]:

@@ -7,17 +7,16 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.invoked import Invoke
 from support.processes import ended_in_time
 
 BROKEN = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1", "--set", "crashes=1")
 ELRCHECK = f"{shlex.quote(sys.executable)} -m elrcheck"
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 # ------------------------------------------------------------------------- readers that leave

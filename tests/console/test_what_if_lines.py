@@ -13,8 +13,8 @@ import pytest
 
 from elrcheck.base.strict import Node
 from elrcheck.kafka.what_if.controller_ops import OPERATIONS
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 Job = Callable[[str, str, Any], list[Any]]
 
 

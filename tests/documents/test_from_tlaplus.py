@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ import pytest
 import elrcheck
 from elrcheck.commands.new import write_new
 from elrcheck.tla_export.tlc_process import TlcOptions, TlcRun, find_tools, run_tlc
+from support.invoked import Invoke
 from support.places import ROOT
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 PAGE = (ROOT / "docs" / "from-tlaplus.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.S))

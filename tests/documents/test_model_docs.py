@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.catalogue.kafka_controller import MODEL as SEVERAL
-from elrcheck.invariants.modules import load_proof_model, load_whole_model
+from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
@@ -18,11 +18,6 @@ from elrcheck.model.variants import VARIANTS
 from support.places import ROOT
 
 PAGES = sorted((ROOT / "docs" / "model").glob("*.md"))
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
 
 
 def quoted(text: str) -> list[str]:
@@ -49,19 +44,19 @@ def switches(text: str) -> set[str]:
     return {name for part in (listed, *columns(text, "Knob")) for name in quoted(part)}
 
 
-def test_every_action_is_on_exactly_one_page(model: Model) -> None:
-    for action in model.actions:
+def test_every_action_is_on_exactly_one_page(proof_model: Model) -> None:
+    for action in proof_model.actions:
         pages = [page.name for page in PAGES if action.name in quoted(page.read_text())]
         assert len(pages) == 1, (action.name, pages)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_named_functions_and_knobs_exist(model: Model, page: Path) -> None:
+def test_named_functions_and_knobs_exist(proof_model: Model, page: Path) -> None:
     text = page.read_text()
     if page.stem == "partitions":
-        model = SEVERAL.load()
+        proof_model = SEVERAL.load()
     named = [name for title in ("Model", "Action") for cell in columns(text, title) for name in quoted(cell)]
-    assert set(named) <= set(model.fns)
+    assert set(named) <= set(proof_model.fns)
     assert named or page.stem in ("admin", "properties")
     assert switches(text) <= {field.name for field in dataclasses.fields(Config)}
 

@@ -15,7 +15,6 @@ from elrcheck.explorer.search import reference
 from elrcheck.explorer.search.compiled import SearchSettings
 from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.explorer.search.result import SearchResult
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.model.budgets import Spent
@@ -38,11 +37,6 @@ SOME: list[dict[str, int]] = [
     {"directory_failures": 1, "directory_changes": 1},
     {"elections": 1, "late_fetches": 1, "records": 1, "acks_one": 1},
 ]
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
 
 
 def family(model: Model, widest: Config, least: Mapping[str, int] | None = None) -> KernelFamily:
@@ -74,41 +68,41 @@ def compare(model: Model, family: KernelFamily, bounds: Mapping[str, int]) -> tu
 
 
 @pytest.mark.slow
-def test_every_budget_of_the_model_can_stay_open(model: Model) -> None:
-    assert budgets_of(model) == set(BUDGETS)
-    shared = family(model, EVERY)
+def test_every_budget_of_the_model_can_stay_open(checked_model: Model) -> None:
+    assert budgets_of(checked_model) == set(BUDGETS)
+    shared = family(checked_model, EVERY)
     assert {p.name for p in shared.lowered.parameters} == set(BUDGETS)
     for bounds in SOME:
-        compare(model, shared, {**NOTHING, **bounds})
+        compare(checked_model, shared, {**NOTHING, **bounds})
 
 
 @pytest.mark.slow
-def test_violations_of_released_code_are_found_at_the_same_depth(model: Model) -> None:
+def test_violations_of_released_code_are_found_at_the_same_depth(checked_model: Model) -> None:
     selection = Selection("code_4_0", "two-brokers-quiet", ("crashes=1", "fences=1", "shrinks=1"))
     widest = resolve(selection).config
-    shared = family(model, widest, {"crashes": 0, "fences": 0, "shrinks": 0, "min_isr": 1})
+    shared = family(checked_model, widest, {"crashes": 0, "fences": 0, "shrinks": 0, "min_isr": 1})
     violations = 0
     for bounds in ({"min_isr": 1, "fences": 0}, {"crashes": 0, "fences": 0}):
-        result, _ = compare(model, shared, bounds)
+        result, _ = compare(checked_model, shared, bounds)
         violations += len([k for k in result.first if shared.program.checks[k].kind == "always"])
     assert violations > 0
 
 
 @pytest.mark.slow
-def test_switches_that_shape_the_state_stay_exact(model: Model) -> None:
+def test_switches_that_shape_the_state_stay_exact(checked_model: Model) -> None:
     """A metadata log as long as the budgets need, stale entries, acknowledged records."""
     shaped = {"metadata": Propagation.LOG, "elr_index_goes_stale": True, "tracks_acks": True}
     widest = Config(**{**QUIET, **NOTHING, **shaped, "records": 1, "min_isr_changes": 1, "fences": 1})
-    shared = family(model, widest)
+    shared = family(checked_model, widest)
     for bounds in ({"fences": 0, "records": 0}, {"min_isr_changes": 0}, {"records": 0, "min_isr_changes": 0}):
-        compare(model, shared, bounds)
+        compare(checked_model, shared, bounds)
 
 
-def test_a_search_may_stop_and_another_begins_afresh(model: Model) -> None:
-    shared = family(model, Config(**{**QUIET, **NOTHING, "records": 1, "fences": 1}))
+def test_a_search_may_stop_and_another_begins_afresh(checked_model: Model) -> None:
+    shared = family(checked_model, Config(**{**QUIET, **NOTHING, "records": 1, "fences": 1}))
     stopped = shared.search({}, SearchSettings(Limits(max_depth=3))).run(None, "complete")
     assert (stopped.complete, stopped.reason) == (False, "--max-depth 3")
-    result, closed = compare(model, shared, {})
+    result, closed = compare(checked_model, shared, {})
     again = shared.search({}, SearchSettings(workers=2)).run(None, "complete")
     assert (again.generated, again.levels) == (result.generated, result.levels)
     assert closed == shared.widest

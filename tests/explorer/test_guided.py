@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -25,9 +24,9 @@ from elrcheck.lang.lowering.falsity import falsities
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.stored_traces.tracefile import load_trace
+from support.invoked import Invoke
 from support.small_programs import counter, grid, naive_search, programs, sliding_puzzle, tokens, wide
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))
 
 

@@ -11,7 +11,7 @@ import z3
 
 from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
-from elrcheck.invariants.modules import load_controller_model, rules_of
+from elrcheck.invariants.modules import rules_of
 from elrcheck.kafka.controller_proof.controller_obligations import StepProver
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
@@ -52,11 +52,6 @@ BUDGETS = (
 
 def knobs_of(variant: str) -> dict[str, Any]:
     return next(v.knobs for v in VARIANTS if v.name == variant)
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_controller_model()
 
 
 # ---------------------------------------------------------------------------- Z3 and Python
@@ -114,11 +109,11 @@ AT_NIGHT = [pytest.param(variant, marks=pytest.mark.slow) for variant in ("code_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["kip_full", *AT_NIGHT])
-def test_z3_computes_what_python_computes(model: Model, variant: str) -> None:
+def test_z3_computes_what_python_computes(controller_model: Model, variant: str) -> None:
     """On random situations, legal or not: whether the event is possible, its outcome, and every rule."""
     config = Config(broker_count=3, **knobs_of(variant))
-    prover = StepProver(model, config, None)
-    rules = rules_of(model)
+    prover = StepProver(controller_model, config, None)
+    rules = rules_of(controller_model)
     rng = random.Random(1)
     changed = lawful = 0
     for kind in EventKind:
@@ -142,7 +137,7 @@ def test_z3_computes_what_python_computes(model: Model, variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["kip_full", "kip_phase1"])
-def test_rules_hold_for_random_legal_situations(model: Model, variant: str) -> None:
+def test_rules_hold_for_random_legal_situations(controller_model: Model, variant: str) -> None:
     """What the solver proves for all, plain Python does not refute for some."""
     rng = random.Random(2)
     steps = 0
@@ -157,7 +152,7 @@ def test_rules_hold_for_random_legal_situations(model: Model, variant: str) -> N
             if possible(config, s, e):
                 t = after(config, s, e)
                 steps += t != s
-                broken = [r.ident for r in rules_of(model) if not r.source(config, s, e, t)]
+                broken = [r.ident for r in rules_of(controller_model) if not r.source(config, s, e, t)]
                 assert broken == [], (s, e, t)
 
 
@@ -243,14 +238,14 @@ def of_state(s: State) -> Controller:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", CHECKED_VARIANTS)
-def test_events_do_what_the_actions_do(model: Model, variant: str) -> None:
+def test_events_do_what_the_actions_do(controller_model: Model, variant: str) -> None:
     """Every action that changes what the controller knows is an event here, with the same outcome."""
     knobs = knobs_of(variant)
     features = 9 if knobs.get("elr_enabled", True) else 0
     config = Config(feature_changes=features, **dict.fromkeys(BUDGETS, 9), **knobs)
-    plain = PlainModel(model, config)
+    plain = PlainModel(controller_model, config)
     seen: set[EventKind] = set()
-    named = {fn.name: fn.marks.events for fn in model.actions}
+    named = {fn.name: fn.marks.events for fn in controller_model.actions}
     for s in reachable(plain, 250, 3):
         for label, t in plain.successors(s):
             e = event_of(config, s, label)

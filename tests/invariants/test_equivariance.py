@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
@@ -25,13 +24,8 @@ THREE = replace(SMALL, broker_count=3, min_isr=2, kills=1, elections=1, clean_st
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
-@pytest.fixture(scope="module")
-def reduced(model: Model) -> Transitions:
-    return Transitions(model, THREE, any_order=True)
+def reduced(proof_model: Model) -> Transitions:
+    return Transitions(proof_model, THREE, any_order=True)
 
 
 def chosen(transitions: Transitions) -> set[tuple[str, Any]]:
@@ -39,8 +33,8 @@ def chosen(transitions: Transitions) -> set[tuple[str, Any]]:
 
 
 @pytest.mark.slow
-def test_orbits_are_the_choices_of_all_instances(model: Model, reduced: Transitions) -> None:
-    whole = Transitions(model, THREE)
+def test_orbits_are_the_choices_of_all_instances(proof_model: Model, reduced: Transitions) -> None:
+    whole = Transitions(proof_model, THREE)
     assert len(reduced.instances) * 2 < len(whole.instances)
     assert chosen(reduced) == chosen(whole)
     assert sum(len(one.alike) for one in reduced.instances) == len(whole.instances), "each choice once"
@@ -69,38 +63,38 @@ def test_a_step_keeps_the_order(reduced: Transitions) -> None:
         assert prover.frame(prover.open_step(one), one).verdict == "proved", one.action
 
 
-def test_what_looks_at_numbers(model: Model) -> None:
+def test_what_looks_at_numbers(proof_model: Model) -> None:
     """The solver confirms what only seems to: the one member of a set, and the set of all replicas."""
-    alike = Equivariance(model, THREE)
-    assert not alike.holds(model.fns["initial_replicas"])
-    assert alike.holds(model.fns["no_view"]) and alike.holds(model.fns["stored_last_known_leader"])
-    assert all(alike.holds(fn) for fn in model.lemmas)
-    by_name = model.actions_by_name
+    alike = Equivariance(proof_model, THREE)
+    assert not alike.holds(proof_model.fns["initial_replicas"])
+    assert alike.holds(proof_model.fns["no_view"]) and alike.holds(proof_model.fns["stored_last_known_leader"])
+    assert all(alike.holds(fn) for fn in proof_model.lemmas)
+    by_name = proof_model.actions_by_name
     assert not alike.holds(by_name["ChangeMinIsr"])
     for name in ("Fence", "ControllerAlters", "ElectPreferred", "Fetch"):
         assert alike.holds(by_name[name])
 
 
 @pytest.mark.slow
-def test_the_set_of_replicas_is_a_constant_with_spare_brokers(model: Model) -> None:
+def test_the_set_of_replicas_is_a_constant_with_spare_brokers(proof_model: Model) -> None:
     """Then brokers differ by being replicas, and nothing stands for anything else."""
-    spare = Transitions(model, replace(SMALL, broker_count=3, min_isr=1, spare_brokers=1), any_order=True)
+    spare = Transitions(proof_model, replace(SMALL, broker_count=3, min_isr=1, spare_brokers=1), any_order=True)
     assert (spare.alike, spare.listed) == (None, frozenset())
     assert all(one.alike == (one.args,) for one in spare.instances)
 
 
-def test_a_lemma_that_looks_at_numbers_ends_it(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lemma_that_looks_at_numbers_ends_it(proof_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     holds = Equivariance.holds
-    lemma = model.lemmas[-1]
+    lemma = proof_model.lemmas[-1]
     monkeypatch.setattr(transition.Equivariance, "holds", lambda self, fn: fn is not lemma and holds(self, fn))
-    assert Transitions(model, replace(SMALL, broker_count=2), any_order=True).alike is None
+    assert Transitions(proof_model, replace(SMALL, broker_count=2), any_order=True).alike is None
 
 
 @pytest.mark.slow
-def test_a_fault_of_one_broker_is_not_hidden(model: Model) -> None:
+def test_a_fault_of_one_broker_is_not_hidden(proof_model: Model) -> None:
     """Kill of broker 2 alone leaves a type; the instance of broker 0 must not stand for it."""
     faulty = "s.spent.kills - 1 if b == 2 else s.spent.kills + 1"
-    changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", faulty)
+    changed, original, plain = planted_rule(proof_model, "Kill", "s.spent.kills + 1", faulty)
     with planted(original, plain):
         transitions = Transitions(changed, THREE, any_order=True)
         assert transitions.alike is not None
@@ -120,7 +114,7 @@ def test_two_renamings_make_all_others(brokers: int) -> None:
     assert renamings == set(permutations(range(brokers)))
 
 
-def test_orbit_of_a_choice(model: Model) -> None:
-    shrink = next(fn for fn in model.actions if fn.name == "ShrinkIsr")
+def test_orbit_of_a_choice(proof_model: Model) -> None:
+    shrink = next(fn for fn in proof_model.actions if fn.name == "ShrinkIsr")
     choices = orbit(shrink, (0, frozenset({1, 2})), 3)
     assert choices[0] == (0, frozenset({1, 2})) and set(choices) == {(b, frozenset(range(3)) - {b}) for b in range(3)}

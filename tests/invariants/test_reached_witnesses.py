@@ -6,7 +6,6 @@ import pytest
 
 from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 
@@ -36,11 +35,6 @@ REACHED: dict[str, dict[str, int]] = {
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
-@pytest.fixture(scope="module")
 def cases() -> dict[str, SuiteCase]:
     (family,) = (family for family in packaged_suites() if family.name == "witnesses")
     return {case.name.removeprefix("witnesses/"): case for case in family.cases}
@@ -48,15 +42,15 @@ def cases() -> dict[str, SuiteCase]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REACHED)
-def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: str) -> None:
+def test_witnesses_are_reached(checked_model: Model, cases: dict[str, SuiteCase], name: str) -> None:
     case = cases[name]
-    witnesses = tuple(fn for fn in model.sometimes if fn.ident in case.reaches)
-    lowered = lower(model, case.selected.config, witnesses)
+    witnesses = tuple(fn for fn in checked_model.sometimes if fn.ident in case.reaches)
+    lowered = lower(checked_model, case.selected.config, witnesses)
     result = Search(lowered.program).run(None, "complete")
     first = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
     assert first == REACHED[name]
 
 
-def test_every_witness_is_here(model: Model, cases: dict[str, SuiteCase]) -> None:
+def test_every_witness_is_here(checked_model: Model, cases: dict[str, SuiteCase]) -> None:
     assert set(cases) == set(REACHED)
-    assert {ident for case in cases.values() for ident in case.reaches} == {fn.ident for fn in model.sometimes}
+    assert {ident for case in cases.values() for ident in case.reaches} == {fn.ident for fn in checked_model.sometimes}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,10 +13,9 @@ from elrcheck.catalogue.evidence import conformance, searched
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.results.risk.assess_report import AssessReport
 from support.assessments import TWO_TOPICS, assess
+from support.invoked import Invoke
 from support.places import ROOT
 from support.scripts import script
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def names(report: AssessReport, group: int = 0) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,11 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.kafka.risk.settings_group import group_of
 from support.assessments import TWO_TOPICS, assess
 from support.audit_stories import BROKERS, START, TOPIC, feature, min_isr, partition, written
+from support.invoked import Invoke
 from support.live_cluster import FakeCluster
 from support.log_stories import T
 from support.places import ROOT
 from support.wire_broker import WireBroker, listening
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def test_settings_that_lose_most_come_first(invoke: Invoke, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,8 +22,7 @@ from elrcheck.kafka.upstream.issue_file import KafkaTest, issue_names, issue_of
 from elrcheck.kafka.upstream.own_tests import kafka_tests
 from elrcheck.kafka.upstream.repository import git_diff, repository_path
 from elrcheck.results.reproduce_report import KafkaTestRuns, NewTest, UpstreamReport
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 RELEASE = "4.3.1"
 WITHOUT_ISSUE = sorted(

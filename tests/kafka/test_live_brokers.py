@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.cluster.cluster import KafkaCluster, start_cluster, wait_for
 from elrcheck.kafka.cluster.node_settings import ClusterShape
-from elrcheck.kafka.jars import ClassPath, Jars, from_maven, kept_versions
-from elrcheck.kafka.java_program import find_jdk
+from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.kafka.live import snapshot
-from elrcheck.kafka.maven import find_maven
 from elrcheck.results.audit_report import AuditReport
-from support.kafka_jars import ONE
+from support.kafka_jars import ONE, jars_or_skip
 from support.wire_broker import library_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -27,13 +22,7 @@ SECONDS = 120.0
 @pytest.fixture
 def class_path() -> ClassPath:
     library_or_skip()
-    if ONE not in kept_versions(os.environ, Jars.CLUSTER) and find_maven(os.environ) is None:
-        pytest.skip(f"no mvn, and the jars of Kafka {ONE} were not resolved before")
-    try:
-        find_jdk()
-        return from_maven(ONE, Jars.CLUSTER)
-    except EnvironmentFault as fault:
-        pytest.skip(f"{fault.message} {fault.excerpt or ''}")
+    return jars_or_skip(ONE, Jars.CLUSTER)
 
 
 def audited(cluster: KafkaCluster) -> AuditReport:

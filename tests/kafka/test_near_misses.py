@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,9 @@ from elrcheck.kafka.audit.near_misses import near_misses, watched
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.results.audit_report import NearMiss
 from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
+from support.invoked import Invoke
 from support.log_stories import broker
 from support.log_writer import RecordFields
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 INVISIBLE = audit_rules().invisible
 NEXT_STEPS = audit_rules().next_steps

@@ -22,15 +22,12 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest, ReproduceRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.audit import run_audit
-from elrcheck.kafka.jars import Jars, from_maven, kept_versions
-from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.maven import find_maven
+from elrcheck.kafka.jars import Jars, from_maven
 from elrcheck.kafka.reproduce.reproduce import run_reproduce
-from support.kafka_jars import ONE
+from support.kafka_jars import ONE, jars_or_skip
 from support.processes import ended_in_time
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -38,13 +35,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 @pytest.fixture(autouse=True)
 def jars() -> None:
-    if ONE not in kept_versions(os.environ, Jars.CLUSTER) and find_maven(os.environ) is None:
-        pytest.skip(f"no mvn, and the jars of Kafka {ONE} were not resolved before")
-    try:
-        find_jdk()
-        from_maven(ONE, Jars.CLUSTER)
-    except EnvironmentFault as fault:
-        pytest.skip(f"{fault.message} {fault.excerpt or ''}")
+    jars_or_skip(ONE, Jars.CLUSTER)
 
 
 def test_acknowledged_records_are_lost_and_not_in_the_control(tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
@@ -15,8 +13,8 @@ from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory import rule_survey
 from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.mutation.rule_mutants import RuleMutants
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 ASK = ("mutate", "--function", "fence_target", "--no-controller", "--workers", "1", "--sample", "4", "--run-dir", "run")
 CONFIGURATION = "pairs/elect+unregister/fence"
 

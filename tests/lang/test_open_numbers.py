@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
@@ -52,11 +51,6 @@ LEAST = {
 DERIVED = sorted(name for name, member in vars(Config).items() if isinstance(member, property) and name != "brokers")
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
 def evaluator(model: Model, widest: Any, least: Mapping[str, int]) -> tuple[OpenEvaluator, list[str]]:
     opened, dag = parameters(widest, least, model.sizes), Dag()
     terms = {p.name: dag.var(k, p.lo, p.hi) for k, p in enumerate(opened)}
@@ -64,8 +58,8 @@ def evaluator(model: Model, widest: Any, least: Mapping[str, int]) -> tuple[Open
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name: str) -> None:
-    reading, names = evaluator(model, WIDEST, LEAST)
+def test_a_derived_number_is_an_expression_over_the_open_ones(checked_model: Model, name: str) -> None:
+    reading, names = evaluator(checked_model, WIDEST, LEAST)
     value = reading.setting(name, INT)
     ranges = [range(p.lo, p.hi + 1) for p in parameters(WIDEST, LEAST, frozenset())]
     for values in itertools.islice(itertools.product(*ranges), 0, None, 7):
@@ -73,8 +67,8 @@ def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name
         assert (evaluate(value, values) if isinstance(value, DagNode) else value) == expected, values
 
 
-def test_what_no_comparison_decides_needs_no_choice(model: Model) -> None:
-    reading, _ = evaluator(model, WIDEST, LEAST)
+def test_what_no_comparison_decides_needs_no_choice(checked_model: Model) -> None:
+    reading, _ = evaluator(checked_model, WIDEST, LEAST)
     assert reading.setting("broker_count", INT) == 2
     assert reading.setting("crashes", INT).op == "var"
     assert reading.setting("promise_slots", INT).op == "ite"
@@ -102,9 +96,9 @@ class Odd:
         return self.most != 1
 
 
-def test_python_may_do_with_an_open_number_what_it_likes(model: Model) -> None:
+def test_python_may_do_with_an_open_number_what_it_likes(checked_model: Model) -> None:
     """A loop over it takes one run for each value."""
-    reading, _ = evaluator(model, Odd(), {"most": 0})
+    reading, _ = evaluator(checked_model, Odd(), {"most": 0})
     for name, expected in (("triangle", (0, 1, 3, 6)), ("rest", (9, 4, 1, -4)), ("many", (1, 0, 1, 1))):
         value = reading.setting(name, BOOL if name == "many" else INT)
         assert tuple(evaluate(value, (most,)) for most in range(4)) == expected
@@ -124,9 +118,9 @@ def test_only_numbers_that_rules_read_stay_open(least: dict[str, int], message: 
         parameters(WIDEST, least, frozenset({"broker_count"}))
 
 
-def test_a_program_is_closed_by_its_initial_state(model: Model) -> None:
+def test_a_program_is_closed_by_its_initial_state(checked_model: Model) -> None:
     widest = Config(broker_count=2, log_slots=1, records=1, min_isr=2, crashes=1, fences=0)
-    opened = lower(model, widest, (), {"min_isr": 1, "crashes": 0, "fences": 0})
+    opened = lower(checked_model, widest, (), {"min_isr": 1, "crashes": 0, "fences": 0})
     assert [p.name for p in opened.parameters] == ["min_isr", "crashes"]
     assert [opened.program.leaves[k].path for k in opened.program.parameters] == ["config.min_isr", "config.crashes"]
     one = opened.at({"min_isr": 1, "crashes": 0})
@@ -134,13 +128,13 @@ def test_a_program_is_closed_by_its_initial_state(model: Model) -> None:
     assert one.program.instances is opened.program.instances
     (row,) = one.program.init
     assert row[-2:] == (1, 0)
-    assert one.decode(row) == model.init.source(one.config)
+    assert one.decode(row) == checked_model.init.source(one.config)
     assert opened.program.init[0][-2:] == (2, 1)
 
 
-def test_values_outside_the_ranges_are_refused(model: Model) -> None:
+def test_values_outside_the_ranges_are_refused(checked_model: Model) -> None:
     widest = Config(broker_count=2, log_slots=1, records=1, crashes=1)
-    opened = lower(model, widest, (), {"crashes": 0})
+    opened = lower(checked_model, widest, (), {"crashes": 0})
     for wrong in ({"crashes": 2}, {"crashes": -1}, {"fences": 0}, {"nothing": 1}):
         with pytest.raises(ValueError, match="cannot be"):
             opened.at(wrong)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from support.edits import replaced
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 MODEL = '''
 import enum

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
+from support.invoked import Invoke
 from support.reading_models import BAGS, MAPS, NUMBERS, OPTIONAL, PAIRS, QUORUMS, RING
 from support.readings import IMPORTS, assert_readings_agree, model_of
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def case(text: str, *expressions: str) -> tuple[str, tuple[str, ...]]:

@@ -9,7 +9,6 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.runtime import NotEnabled
@@ -72,11 +71,6 @@ def test_an_unclean_election_may_take_any_active_replica() -> None:
     assert ElectUnclean(ORDER, s).partition.leader == 1
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
 # Distinct states of three-brokers-tiny with these budgets; in the order of the list they are 7,948
 # (test_counts), 9,415, 11,584, 95,608 and 281,211.
 SEARCHED = {
@@ -90,10 +84,10 @@ SEARCHED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", SEARCHED)
-def test_kip_full_holds_whoever_is_elected(model: Model, budget: str) -> None:
+def test_kip_full_holds_whoever_is_elected(checked_model: Model, budget: str) -> None:
     quiet = () if budget.startswith("crashes") else ("crashes=0", "fences=1")
     chosen = Selection("kip_full", "three-brokers-tiny", (*quiet, budget, "choice=ANY"))
-    lowered = lower(model, resolve(chosen).config)
+    lowered = lower(checked_model, resolve(chosen).config)
     result = Search(lowered.program).run(None, "complete")
     broken = {lowered.program.checks[c].name for c in result.first}
     assert result.complete and not {ident for ident in broken if ident.startswith("P-")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,7 @@ from elrcheck.model.partitions.topic_events import (
     LoadSnapshot,
     WriteTopicMinIsr,
 )
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 MODEL = Path("elrcheck.catalogue.kafka_controller")
 NOTHING: tuple[str, ...] = ()

@@ -52,11 +52,6 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
 def search_result(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(model, config).program
@@ -68,9 +63,9 @@ def search_result(model: Model, config: Config) -> tuple[int, dict[str, int], se
 
 
 @pytest.mark.slow
-def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None:
+def test_a_hazard_of_a_missing_guard_is_found_all_the_same(checked_model: Model) -> None:
     """F-38: a broker without a replica fetches; a record without news to replicas deletes what it got."""
-    unguarded = dropped(model, "Fetch", "f is a replica")
+    unguarded = dropped(checked_model, "Fetch", "f is a replica")
     changes = {"spare_brokers": 1, "reassignments": 1, "directory_changes": 1}
     quiet = {"crashes": 0, "response_loss": False, "fetch_loss": False}
     config = Config(**{**SMALL, **changes, **quiet, "min_isr": 1})
@@ -82,18 +77,18 @@ def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
+def test_findings_and_their_depths_stay(checked_model: Model, case: str) -> None:
     config = Config(**{**SMALL, **CASES[case]})
-    distinct, *rest = search_result(model, config)
-    fewer, *same = search_result(model, replace(config, **BOTH))
+    distinct, *rest = search_result(checked_model, config)
+    fewer, *same = search_result(checked_model, replace(config, **BOTH))
     assert same == rest
     assert fewer < distinct or case == "shutting-down"
 
 
 @pytest.mark.slow
-def test_the_plain_search_counts_the_same(model: Model) -> None:
+def test_the_plain_search_counts_the_same(checked_model: Model) -> None:
     config = Config(**{**SMALL, **LOG, **BOTH, "crashes": 0, "fences": 1, "response_loss": False})
-    assert reference_search(model, config).distinct == search_result(model, config)[0]
+    assert reference_search(checked_model, config).distinct == search_result(checked_model, config)[0]
 
 
 # ---------------------------------------------------------------------------- by hand

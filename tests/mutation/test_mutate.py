@@ -18,9 +18,6 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.checking.trace_notation import write_trace_module
-from elrcheck.cli import cli
-from elrcheck.console.shell import run
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.mutation import hazard_run
 from elrcheck.kafka.mutation.hazard_run import run_hazard
 from elrcheck.lang.load import Model
@@ -32,6 +29,7 @@ from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateRe
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from support.following import refused_step
+from support.invoked import Invoke
 from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"
@@ -39,11 +37,6 @@ SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"
 JOINS = Hazard("F-1", "none", "A guard", ("P-27",), settings={"fences": 1}, guard=("ExpandIsr", "f has caught up"))
 NOTHING = Hazard("F-1", "none", "Changes nothing", ("P-1",), settings={"fences": 1}, knobs={"elect_leaders_v3": False})
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
 
 
 def ran(model: Model, hazard: Hazard, **limits: int) -> HazardReport:
@@ -54,8 +47,8 @@ def ran(model: Model, hazard: Hazard, **limits: int) -> HazardReport:
 # ---------------------------------------------------------------------------- one hazard
 
 
-def test_a_guard_can_be_the_change(model: Model) -> None:
-    report = ran(model, JOINS)
+def test_a_guard_can_be_the_change(checked_model: Model) -> None:
+    report = ran(checked_model, JOINS)
     assert (report.verdict, report.property, report.conjunct) == ("found", "P-27", "same_incarnation")
     assert report.mutation == "ExpandIsr without: f has caught up"
     assert report.counterexample is not None
@@ -64,28 +57,28 @@ def test_a_guard_can_be_the_change(model: Model) -> None:
     assert report.depth == 5
 
 
-def test_a_change_that_breaks_nothing_is_not_found(model: Model) -> None:
-    report = ran(model, NOTHING)
+def test_a_change_that_breaks_nothing_is_not_found(checked_model: Model) -> None:
+    report = ran(checked_model, NOTHING)
     assert (report.verdict, report.reason) == ("not_found", "no expected property breaks")
     assert report.unmutated is not None and report.distinct == report.unmutated.distinct
 
 
-def test_what_breaks_anyway_is_no_finding(model: Model) -> None:
+def test_what_breaks_anyway_is_no_finding(checked_model: Model) -> None:
     """A single broker that loses its only copy: P-8 breaks in two steps, whatever the change."""
     alone = {"broker_count": 1, "min_isr": 1, "crashes": 1}
-    report = ran(model, dataclasses.replace(NOTHING, expected=("P-8",), settings=alone))
+    report = ran(checked_model, dataclasses.replace(NOTHING, expected=("P-8",), settings=alone))
     assert (report.verdict, report.property) == ("not_found", None)
     assert report.reason == "also violated without the change: P-8"
 
 
-def test_a_limit_is_inconclusive_on_either_side(model: Model) -> None:
-    report = ran(model, NOTHING, max_states=20)
+def test_a_limit_is_inconclusive_on_either_side(checked_model: Model) -> None:
+    report = ran(checked_model, NOTHING, max_states=20)
     assert report.verdict == "inconclusive"
     assert report.reason == "without the change: --max-states 20"
     # 13334 states without the change, more with it.
     settings = {"crashes": 1, "fences": 1}
     wide = Hazard("F-4", "none", "Wide", ("P-8",), settings, {"alter_checks_fenced": False})
-    report = ran(model, wide, max_states=14_000)
+    report = ran(checked_model, wide, max_states=14_000)
     assert (report.verdict, report.reason) == ("inconclusive", "--max-states 14000")
 
 
@@ -130,8 +123,8 @@ def surveyed(
     return {f"{g.action}: {g.guard}": g for g in survey(model, request, Searches(request, Silent()))[1]}
 
 
-def test_a_guard_is_noticed_redundant_or_idle(model: Model) -> None:
-    verdicts = surveyed(model, QUIET, "expandisr", "Unfence", "Unregister")
+def test_a_guard_is_noticed_redundant_or_idle(checked_model: Model) -> None:
+    verdicts = surveyed(checked_model, QUIET, "expandisr", "Unfence", "Unregister")
     joins = verdicts["ExpandIsr: f has caught up"]
     assert (joins.verdict, joins.property, joins.depth) == ("noticed", "P-27", 5)
     # Nobody stops in this scope, so nobody is down or shutting down.
@@ -144,22 +137,22 @@ def test_a_guard_is_noticed_redundant_or_idle(model: Model) -> None:
     }
 
 
-def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
+def test_an_action_beyond_the_budgets_counts_as_idle(checked_model: Model) -> None:
     """CleanStop is possible in every state, but no step of it is within the budget."""
-    assert {g.verdict for g in surveyed(model, QUIET, "CleanStop").values()} == {"skipped"}
+    assert {g.verdict for g in surveyed(checked_model, QUIET, "CleanStop").values()} == {"skipped"}
 
 
-def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
+def test_no_guard_is_dropped_when_the_scope_is_too_large(checked_model: Model) -> None:
     request = MutateRequest(None, guards=True, selection=QUIET, max_states=20)
     report = run_guards(request, Silent())
     assert (report.verdict, report.guards) == ("inconclusive", ())
     assert report.survey is not None and report.survey.reason == "--max-states 20"
 
 
-def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model) -> None:
+def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(checked_model: Model) -> None:
     """Without "the record is unread" a broker applies a record that does not exist yet."""
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
-    verdict = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))[
+    verdict = surveyed(checked_model, lagging, "ApplyOlderRecord", properties=("P-1",))[
         "ApplyOlderRecord: the record is unread"
     ]
     assert (verdict.verdict, verdict.property) == ("inconclusive", None)
@@ -169,20 +162,8 @@ def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model
 # ---------------------------------------------------------------------------- the command
 
 
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def invoke(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, ("--no-progress", "mutate", *argv))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return invoke
-
-
-def test_a_sample_of_the_matrix(call: Any, tmp_path: Path) -> None:
-    code, out, err = call("--hazard", "F-20", "--hazard", "f-31", "--hazard", "F-39", "--format", "json")
+def test_a_sample_of_the_matrix(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, err = invoke("mutate", "--hazard", "F-20", "--hazard", "f-31", "--hazard", "F-39", "--format", "json")
     assert (code, err) == (0, "")
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
@@ -199,17 +180,17 @@ def test_a_sample_of_the_matrix(call: Any, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "nothing is stored unless asked for"
 
 
-def test_a_property_narrows_what_counts(call: Any) -> None:
-    code, out, _ = call("--hazard", "F-20", "--hazard", "F-19", "-p", "P-1", "-f", "json")
+def test_a_property_narrows_what_counts(invoke: Invoke) -> None:
+    code, out, _ = invoke("mutate", "--hazard", "F-20", "--hazard", "F-19", "-p", "P-1", "-f", "json")
     lost, other = json.loads(out)["hazards"]
     assert code == 0
     assert (lost["property"], lost["expected"], lost["verdict"]) == ("P-1", ["P-1"], "found")
     assert (other["verdict"], other["reason"]) == ("skipped", "not expected to break any of these properties")
 
 
-def test_a_run_says_the_same_twice(call: Any) -> None:
+def test_a_run_says_the_same_twice(invoke: Invoke) -> None:
     def once(workers: str) -> Any:
-        report = json.loads(call("--hazard", "F-4", "--workers", workers, "--fresh", "-f", "json")[1])
+        report = json.loads(invoke("mutate", "--hazard", "F-4", "--workers", workers, "--fresh", "-f", "json")[1])
         (hazard,) = report["hazards"]
         hazard["unmutated"]["seconds"] = hazard["seconds"] = 0
         return hazard
@@ -217,20 +198,20 @@ def test_a_run_says_the_same_twice(call: Any) -> None:
     assert once("1") == once("2")
 
 
-def test_text_shows_the_matrix_and_a_single_finding_with_its_trace(call: Any) -> None:
-    code, out, _ = call("--hazard", "F-1", "--hazard", "F-48")
+def test_text_shows_the_matrix_and_a_single_finding_with_its_trace(invoke: Invoke) -> None:
+    code, out, _ = invoke("mutate", "--hazard", "F-1", "--hazard", "F-48")
     assert code == 0
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "F-48 KAFKA-18940, KAFKA-19212 a metric, not the protocol" in lines
     assert any(line.startswith("F-1 last_known_leader=ANY found P-19 4 ") for line in lines)
     assert not any(line.startswith("step") for line in lines)
     assert lines[-1].startswith("FOUND hazards: 1 found, 1 skipped")
-    code, out, _ = call("--hazard", "F-1")
+    code, out, _ = invoke("mutate", "--hazard", "F-1")
     assert "step 4    Register(b=0)" in out and "P-19" in out
 
 
-def test_a_stored_trace_can_be_replayed(call: Any, tmp_path: Path) -> None:
-    code, out, _ = call("--hazard", "F-28", "--run-dir", "kept", "-f", "json")
+def test_a_stored_trace_can_be_replayed(invoke: Invoke, tmp_path: Path) -> None:
+    code, out, _ = invoke("mutate", "--hazard", "F-28", "--run-dir", "kept", "-f", "json")
     assert code == 0
     report = json.loads(out)
     (hazard,) = report["hazards"]
@@ -244,16 +225,16 @@ def test_a_stored_trace_can_be_replayed(call: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize("ident", ["F-1", "F-14", "F-24", "F-43", "F-45"])
-def test_tlc_confirms_a_hazard(call: Any, tmp_path: Path, ident: str) -> None:
-    call("--hazard", ident, "--run-dir", "kept")
+def test_tlc_confirms_a_hazard(invoke: Invoke, tmp_path: Path, ident: str) -> None:
+    invoke("mutate", "--hazard", ident, "--run-dir", "kept")
     (path,) = (tmp_path / "kept").iterdir()
     witness = write_trace_module(load_trace(path), tmp_path / "tla")
     assert check_witness(find_tools(), witness, TlcOptions()).verdict == "confirmed"
 
 
-def test_guards_of_one_action_as_a_report(call: Any) -> None:
+def test_guards_of_one_action_as_a_report(invoke: Invoke) -> None:
     small = ("--action", "Unfence", "--scope", "two-brokers-quiet", "--set", "fences=1", "-p", "P-1")
-    code, out, _ = call(*small, "-f", "json", "-o", "text:survey.txt")
+    code, out, _ = invoke("mutate", *small, "-f", "json", "-o", "text:survey.txt")
     report = json.loads(out)
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
     assert (code, report["verdict"], report["hazards"]) == (0, "surveyed", [])
@@ -281,8 +262,10 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
         (("--hazard", "F-1", "--max-states", "0"), 2, "--max-states"),
     ],
 )
-def test_bad_input_is_one_message(call: Any, tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
-    exit_code, out, err = call(*arguments)
+def test_bad_input_is_one_message(
+    invoke: Invoke, tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    exit_code, out, err = invoke("mutate", *arguments)
     assert (exit_code, out) == (code, "")
     assert words in err and "Traceback" not in err
 
@@ -295,13 +278,13 @@ def test_bad_input_is_one_message(call: Any, tmp_path: Path, arguments: tuple[st
         (("--action", "Unregister", "--scope", "two-brokers-quiet", "-p", "P-1"), 5),
     ],
 )
-def test_exit_codes_of_runs_that_show_nothing(call: Any, arguments: tuple[str, ...], code: int) -> None:
-    assert call(*arguments)[0] == code
+def test_exit_codes_of_runs_that_show_nothing(invoke: Invoke, arguments: tuple[str, ...], code: int) -> None:
+    assert invoke("mutate", *arguments)[0] == code
 
 
-def test_exit_code_1_when_a_hazard_is_not_found(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exit_code_1_when_a_hazard_is_not_found(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hazard_run, "packaged_hazards", lambda: (NOTHING,))
-    code, out, _ = call("--output", "text:kept.txt")
+    code, out, _ = invoke("mutate", "--output", "text:kept.txt")
     assert code == 1
     assert out.splitlines()[-1].startswith("NOT FOUND  hazards: 1 not found")
     assert Path("kept.txt").read_text().splitlines()[-1].startswith("NOT FOUND")

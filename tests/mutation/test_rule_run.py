@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import jsonschema
 import pytest
 
+from support.invoked import Invoke
 from support.places import PROTOCOLS, SCHEMAS
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 PETERSON = PROTOCOLS / "mutual_exclusion" / "peterson.py"
 COUNTER = """
 from typing import Annotated

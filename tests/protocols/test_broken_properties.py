@@ -14,9 +14,8 @@ import elrcheck
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from support.edits import replaced
+from support.invoked import Invoke
 from support.places import protocol, protocol_files
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "ewd840", "kraft", "peterson")
 """Those with a property of liveness, V-1, which holds under the fairness that they declare."""

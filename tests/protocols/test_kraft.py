@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,9 +12,8 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.model_file import read_model
 from elrcheck.declared.select import resolve
 from elrcheck.lang.runtime import NotEnabled
+from support.invoked import Invoke
 from support.places import protocol
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 KRAFT = protocol("kraft")
 LEADER_REMOVES_ITSELF = {"servers": 4, "voters": 4, "changes": 1, "longest": 3, "pre_vote": False}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,8 @@ from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from support.edits import replaced
+from support.invoked import Invoke
 from support.places import protocol, protocol_files
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 TWO_PHASE = protocol("two_phase")
 # File, settings: (generated, distinct, diameter). Distinct states and diameters are those of the manifests of the TLA+

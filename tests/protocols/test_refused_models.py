@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.edits import replaced
+from support.invoked import Invoke
 from support.places import protocol
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 TWO_PHASE = protocol("two_phase")
 NO_MODELS = (

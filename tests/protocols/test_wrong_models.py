@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from elrcheck.commands.new import write_new
 from support.edits import replaced
-
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
 
 FIELD = "    locked: bool\n"
 NODE = '@record\nclass Node:\n    after: "{}"\n\n\n@state\n'

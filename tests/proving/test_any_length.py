@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +20,9 @@ from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import TOO_SHORT, Prover
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.prove import run_prove
+from support.invoked import Invoke
 from support.planted_rules import planted_rule, refuted
 
-Invoke = Callable[..., tuple[int, str, str]]
 LEDGER = '''
 from dataclasses import replace
 from typing import Annotated
@@ -235,11 +234,6 @@ ALL = ("metadata=LOG", "log_slots=1", "reassignments=1")
 LATE = ("late_fetches=1", "response_records=ADMITTED")
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [(), LATE], ids=["atomic fetches", "late fetches"])
 def test_the_claim_where_brokers_lag_behind(late: tuple[str, ...]) -> None:
@@ -260,10 +254,12 @@ def test_the_claim_where_brokers_lag_behind(late: tuple[str, ...]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", [("ApplyOlderRecord", "AckWithinLog"), ("Register", "CommittedInEpoch")])
-def test_a_broker_that_acts_on_metadata_from_before_its_registration(model: Model, cell: tuple[str, str]) -> None:
+def test_a_broker_that_acts_on_metadata_from_before_its_registration(proof_model: Model, cell: tuple[str, str]) -> None:
     """F-15: it goes back to an epoch that it has left, or leads in one although it has lost its log since."""
-    right = Prover(Transitions(model, LAGGING), lemmas_of(model), None)
-    wrong = Prover(Transitions(model, replace(LAGGING, registration_catch_up=False)), lemmas_of(model), None)
+    right = Prover(Transitions(proof_model, LAGGING), lemmas_of(proof_model), None)
+    wrong = Prover(
+        Transitions(proof_model, replace(LAGGING, registration_catch_up=False)), lemmas_of(proof_model), None
+    )
     assert refuted(wrong, *cell)
     assert not refuted(right, *cell)
 
@@ -293,15 +289,15 @@ def test_a_divergence_in_flight_keeps_what_a_lagging_leader_will_commit(model: M
     ],
 )
 def test_faults_of_lagging_brokers_are_refuted(
-    model: Model, config: Config, action: str, before: str, after: str, goal: str
+    proof_model: Model, config: Config, action: str, before: str, after: str, goal: str
 ) -> None:
     """A broker goes back in the log, or takes the newest ISR, or its newest min ISR, for that of an older record; or
     one fetches that has not read that it is a replica again.
     """
-    changed, original, plain = planted_rule(model, action, before, after)
+    changed, original, plain = planted_rule(proof_model, action, before, after)
     with planted(original, plain):
         assert refuted(Prover(Transitions(changed, config), lemmas_of(changed), None), action, goal)
-    assert not refuted(Prover(Transitions(model, config), lemmas_of(model), None), action, goal)
+    assert not refuted(Prover(Transitions(proof_model, config), lemmas_of(proof_model), None), action, goal)
 
 
 def test_a_record_has_the_min_isr_of_its_leader() -> None:

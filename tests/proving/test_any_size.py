@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.choices import RecoveryStrategy
@@ -29,6 +27,7 @@ from elrcheck.report.words.proof_failures import cell_blocks
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.traces.describe import leaves
 from support.edits import replaced
+from support.invoked import Invoke
 from support.places import protocol
 from support.planted_knobs import FAULTS
 
@@ -221,17 +220,12 @@ def test_a_fault_of_a_protocol_is_not_proved(fault: str, tmp_path: Path) -> None
     assert not all(answers)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_the_partition_is_not_proved(model: Model, fault: str) -> None:
+def test_a_fault_of_the_partition_is_not_proved(proof_model: Model, fault: str) -> None:
     knobs, action, lemma = FAULTS[fault]
     config = replace(CONFIG, **knobs)
-    system = Unbounded(model, config)
+    system = Unbounded(proof_model, config)
     goals = (
         answers_of(system, StepTask(config, (), "", number, (lemma,), {lemma: tuple(system.lemmas)}, SECONDS)).answers
         for number, choice in enumerate(every_choice(system))
@@ -259,9 +253,9 @@ def test_lemmas_and_each_guard_are_possible_for_few_and_for_many(name: str, size
 
 
 @pytest.mark.slow
-def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model) -> None:
+def test_no_step_of_the_partition_contradicts_the_lemmas(proof_model: Model) -> None:
     """For three brokers; `test_many_brokers` takes each step with sixty, which Z3 does not decide."""
-    system = Unbounded(model, CONFIG)
+    system = Unbounded(proof_model, CONFIG)
     count = system.evaluator.sizes.arbitrary["broker_count"]
     for choice in every_choice(system):
         step = UnboundedStep(system, choice)
@@ -274,8 +268,8 @@ def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model) -> None:
 
 
 @pytest.fixture(scope="module")
-def system(model: Model) -> Unbounded:
-    return Unbounded(model, CONFIG)
+def system(proof_model: Model) -> Unbounded:
+    return Unbounded(proof_model, CONFIG)
 
 
 def test_a_limit_of_zero_leaves_out_the_action_that_needs_it(system: Unbounded) -> None:
@@ -303,9 +297,6 @@ def test_a_cell_of_the_partition_is_proved_without_a_hint(system: Unbounded, act
     assert negated is not None
     assert not z3.is_true(z3.simplify(formula(negated))) or goal == "Frame"
     assert questions(system, step.premises, [goal]).prove(negated, 20.0).proved
-
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 
 def test_the_command_line_ends_with_3_where_a_cell_is_open(invoke: Invoke) -> None:

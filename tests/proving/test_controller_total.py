@@ -15,7 +15,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants.controller_events import EventKind
-from elrcheck.invariants.modules import load_controller_model, rules_of
+from elrcheck.invariants.modules import rules_of
 from elrcheck.kafka.controller_proof.controller_obligations import Counterexample, StepProver
 from elrcheck.kafka.controller_proof.prove_controller import replayed, run_controller
 from elrcheck.lang.load import Model
@@ -31,11 +31,6 @@ from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.controller-1.schema.json"
 EMPTY = frozenset[int]()
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_controller_model()
 
 
 def variant_config(name: str, **more: Any) -> Config:
@@ -95,11 +90,11 @@ def test_kip_full_keeps_every_rule_with_two_brokers() -> None:
         EventKind.FINISH_RECOVERY,
     ],
 )
-def test_kip_full_keeps_every_rule_with_three_brokers(model: Model, kind: EventKind) -> None:
+def test_kip_full_keeps_every_rule_with_three_brokers(controller_model: Model, kind: EventKind) -> None:
     """A sample of the events; all of them are in the slow tests."""
-    prover = StepProver(model, Config(broker_count=3), 60.0)
+    prover = StepProver(controller_model, Config(broker_count=3), 60.0)
     step = prover.open_step(kind)
-    assert {fn.ident: prover.keeps(step, fn).verdict for fn in rules_of(model)} == {
+    assert {fn.ident: prover.keeps(step, fn).verdict for fn in rules_of(controller_model)} == {
         f"CT-{number}": "proved" for number in range(1, 21)
     }
 
@@ -121,9 +116,9 @@ def test_kip_phase1_keeps_every_rule() -> None:
 # ---------------------------------------------------------------------------- F-1, F-20, F-27
 
 
-def test_a_fenced_last_known_leader_is_elected(model: Model) -> None:
+def test_a_fenced_last_known_leader_is_elected(controller_model: Model) -> None:
     """F-1, KAFKA-19522: unfencing somebody else elects the last known leader, who is not alive."""
-    counterexample = refutation(model, variant_config("code_4_0"), EventKind.UNFENCE, "CT-13")
+    counterexample = refutation(controller_model, variant_config("code_4_0"), EventKind.UNFENCE, "CT-13")
     before, after = counterexample.before.partition, counterexample.after.partition
     assert before.leader is None
     assert before.isr == before.elr == EMPTY
@@ -135,18 +130,18 @@ def test_a_fenced_last_known_leader_is_elected(model: Model) -> None:
     assert not counterexample.config.unclean_leader_election_enable
 
 
-def test_only_active_last_known_leaders_are_elected_in_4_1(model: Model) -> None:
+def test_only_active_last_known_leaders_are_elected_in_4_1(controller_model: Model) -> None:
     """The fix; and with the knob as in 4.0, phase 1 of the KIP has the bug too."""
-    assert proved(model, variant_config("code_4_1"), EventKind.UNFENCE, "CT-13")
-    assert proved(model, variant_config("kip_phase1"), EventKind.UNFENCE, "CT-13")
+    assert proved(controller_model, variant_config("code_4_1"), EventKind.UNFENCE, "CT-13")
+    assert proved(controller_model, variant_config("kip_phase1"), EventKind.UNFENCE, "CT-13")
     broken = variant_config("kip_phase1", last_known_leader=LastKnownLeader.ANY)
-    assert refutation(model, broken, EventKind.UNFENCE, "CT-13").after.partition.leader is not None
+    assert refutation(controller_model, broken, EventKind.UNFENCE, "CT-13").after.partition.leader is not None
 
 
 @pytest.mark.parametrize("config", [Config(elr_intersect_replicas=False), variant_config("code_4_1")])
-def test_the_elr_names_a_broker_that_is_no_replica(model: Model, config: Config) -> None:
+def test_the_elr_names_a_broker_that_is_no_replica(controller_model: Model, config: Config) -> None:
     """F-20 by cancelling: an adding replica in ISR or ELR leaves the replicas, and stays eligible."""
-    counterexample = refutation(model, config, EventKind.CANCEL_REASSIGNMENT, "CT-8")
+    counterexample = refutation(controller_model, config, EventKind.CANCEL_REASSIGNMENT, "CT-8")
     before, after = counterexample.before.partition, counterexample.after.partition
     strangers = after.elr - frozenset(after.replicas)
     assert strangers != EMPTY
@@ -157,9 +152,9 @@ def test_the_elr_names_a_broker_that_is_no_replica(model: Model, config: Config)
 
 
 @pytest.mark.parametrize("kind", [EventKind.FENCE, EventKind.REASSIGN, EventKind.ALTER_PARTITION])
-def test_a_completion_leaves_a_removed_broker_eligible(model: Model, kind: EventKind) -> None:
+def test_a_completion_leaves_a_removed_broker_eligible(controller_model: Model, kind: EventKind) -> None:
     """F-20 by completing: the broker was to be removed, is not a replica any more, and may be elected."""
-    counterexample = refutation(model, variant_config("code_4_1"), kind, "CT-8")
+    counterexample = refutation(controller_model, variant_config("code_4_1"), kind, "CT-8")
     before, after = counterexample.before.partition, counterexample.after.partition
     strangers = (after.elr | after.last_known_elr) - frozenset(after.replicas)
     assert strangers != EMPTY
@@ -168,10 +163,10 @@ def test_a_completion_leaves_a_removed_broker_eligible(model: Model, kind: Event
     assert len(after.replicas) < len(before.replicas)
 
 
-def test_an_election_from_the_elr_leaves_others_beside_an_isr_that_is_enough(model: Model) -> None:
+def test_an_election_from_the_elr_leaves_others_beside_an_isr_that_is_enough(controller_model: Model) -> None:
     """F-27: one member elected from an ELR of two is min ISR already, and the other one stays eligible."""
     config = Config(recheck_elr_after_election=False)
-    counterexample = refutation(model, config, EventKind.UNFENCE, "CT-7")
+    counterexample = refutation(controller_model, config, EventKind.UNFENCE, "CT-7")
     before, after = counterexample.before.partition, counterexample.after.partition
     assert before.leader is None
     assert before.isr == EMPTY
@@ -181,7 +176,7 @@ def test_an_election_from_the_elr_leaves_others_beside_an_isr_that_is_enough(mod
     assert after.elr < before.elr
     assert configured_min_isr(counterexample.after.settings) == 1 or len(after.replicas) == 1
     assert effective_min_isr(counterexample.after.settings, after.replicas) == 1
-    assert proved(model, Config(), EventKind.UNFENCE, "CT-7")
+    assert proved(controller_model, Config(), EventKind.UNFENCE, "CT-7")
 
 
 # hazard -> (knobs that differ from kip_full, event, rule it breaks)
@@ -212,10 +207,10 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hazard", HAZARDS)
-def test_a_hazard_breaks_its_rule(model: Model, hazard: str) -> None:
+def test_a_hazard_breaks_its_rule(controller_model: Model, hazard: str) -> None:
     """Without the knob the cell holds: it is one of those proved of kip_full above."""
     knobs, kind, ident = HAZARDS[hazard]
-    counterexample = refutation(model, Config(**knobs), kind, ident)
+    counterexample = refutation(controller_model, Config(**knobs), kind, ident)
     assert counterexample.event.kind == kind
     assert counterexample.after != counterexample.before
 
@@ -251,9 +246,9 @@ def test_two_processes_find_what_one_finds() -> None:
 
 
 @pytest.mark.slow
-def test_a_knob_that_is_set_is_not_arbitrary(model: Model) -> None:
+def test_a_knob_that_is_set_is_not_arbitrary(controller_model: Model) -> None:
     """Cancelling in 4.1 empties nothing where unclean election is forbidden (CT-19 needs it allowed)."""
-    refutation(model, variant_config("code_4_1"), EventKind.CANCEL_REASSIGNMENT, "CT-19")
+    refutation(controller_model, variant_config("code_4_1"), EventKind.CANCEL_REASSIGNMENT, "CT-19")
     selection = Selection("code_4_1", overrides=("unclean_leader_election_enable=false",))
     fixed = run_controller(ControllerRequest(selection, brokers=2, workers=1, rules=("CT-19",)), Silent())
     assert fixed.verdict == "proved"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Invoke = Callable[..., tuple[int, str, str]]
+from support.invoked import Invoke
+
 LAMPS = '''
 from dataclasses import replace
 from typing import Annotated

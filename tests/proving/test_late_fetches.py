@@ -10,7 +10,6 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
@@ -24,11 +23,6 @@ from elrcheck.proof.transition import Transitions
 from elrcheck.proving.prove import run_prove
 
 REPLAYED = [variant for variant in VARIANTS if variant.kafka or variant.name == "kip_full"]
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
 
 
 class Run:
@@ -98,12 +92,12 @@ def sizes_of_the_first_run(second: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize("second", [False, True], ids=["empty-when-admitted", "not-empty"])
 @pytest.mark.parametrize("variant", REPLAYED, ids=lambda variant: variant.name)
-def test_late_fetches_cannot_be_proved(model: Model, variant: Variant, second: bool) -> None:
+def test_late_fetches_cannot_be_proved(proof_model: Model, variant: Variant, second: bool) -> None:
     """F-63. No lemma helps: a late fetch may read a log that was cut, and then filled with older records.
 
     second: the leader had a record to send when it admitted the fetch, as Kafka needs.
     """
-    run = first_run(model, replace(Config(**variant.knobs), **sizes_of_the_first_run(second)), second)
+    run = first_run(proof_model, replace(Config(**variant.knobs), **sizes_of_the_first_run(second)), second)
     run.take("ReadForLateFetch")
     assert run.broken() == []
     run.take("LateFetchReturns")
@@ -118,9 +112,9 @@ def test_late_fetches_cannot_be_proved(model: Model, variant: Variant, second: b
 
 
 @pytest.mark.parametrize("repair", [ResponseRecords.IN_ORDER, ResponseRecords.ADMITTED])
-def test_either_repair_stops_the_first_run(model: Model, repair: ResponseRecords) -> None:
+def test_either_repair_stops_the_first_run(proof_model: Model, repair: ResponseRecords) -> None:
     config = replace(Config(), **sizes_of_the_first_run(True), response_records=repair)
-    run = first_run(model, config, second=True)
+    run = first_run(proof_model, config, second=True)
     if repair == ResponseRecords.IN_ORDER:
         run.take("ReadForLateFetch")
     run.take("LateFetchReturns")
@@ -168,10 +162,10 @@ def second_run(model: Model, config: Config) -> Run:
 
 
 @pytest.mark.parametrize("variant", REPLAYED, ids=lambda variant: variant.name)
-def test_that_epochs_rise_is_not_enough(model: Model, variant: Variant) -> None:
+def test_that_epochs_rise_is_not_enough(proof_model: Model, variant: Variant) -> None:
     """F-63 with the check in the follower: no record of an earlier epoch is appended, and yet logs part unseen."""
     knobs: dict[str, Any] = {**SECOND_RUN, "late_fetches": 1, "response_records": ResponseRecords.IN_ORDER}
-    run = second_run(model, replace(Config(**variant.knobs), **knobs))
+    run = second_run(proof_model, replace(Config(**variant.knobs), **knobs))
     run.take("ReadForLateFetch")
     assert run.broken() == []
     run.take("LateFetchReturns")
@@ -187,8 +181,10 @@ def test_that_epochs_rise_is_not_enough(model: Model, variant: Variant) -> None:
     assert run.state.spent.crashes == 0 and run.plain.within(run.state)
 
 
-def test_a_response_of_its_admission_stops_the_second_run(model: Model) -> None:
-    run = second_run(model, replace(Config(), **SECOND_RUN, late_fetches=1, response_records=ResponseRecords.ADMITTED))
+def test_a_response_of_its_admission_stops_the_second_run(proof_model: Model) -> None:
+    run = second_run(
+        proof_model, replace(Config(), **SECOND_RUN, late_fetches=1, response_records=ResponseRecords.ADMITTED)
+    )
     run.take("LateFetchReturns")
     assert run.epochs(0) == [3, 5]
     run.take("Unfence", 0)
@@ -216,10 +212,10 @@ def test_late_fetches_are_proved_with_the_repair() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repair", [ResponseRecords.FILE, ResponseRecords.IN_ORDER])
-def test_without_the_repair_a_step_is_refuted(model: Model, repair: ResponseRecords) -> None:
+def test_without_the_repair_a_step_is_refuted(proof_model: Model, repair: ResponseRecords) -> None:
     """What the network thread reads is then any record of the log of that moment."""
     config = replace(Config(), broker_count=2, log_slots=2, late_fetches=1, response_records=repair)
-    prover = Prover(Transitions(model, config), lemmas_of(model), None)
+    prover = Prover(Transitions(proof_model, config), lemmas_of(proof_model), None)
     (reads,) = (instance for instance in prover.ts.instances if instance.action == "ReadForLateFetch")
     answer = prover.consecution(prover.open_step(reads), reads, prover.goals["ResponseMatches"])
     assert answer is not None and answer.verdict == "refuted"

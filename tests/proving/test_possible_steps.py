@@ -12,7 +12,6 @@ import z3
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
@@ -43,11 +42,6 @@ TINY = Config(
 ALONE = replace(TINY, broker_count=1, min_isr=1, feature_changes=0, min_isr_changes=0)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 def possible_report(model: Model, config: Config = TINY) -> PossibleReport:
     prover = Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0)
     return what_is_possible(prover, Silent())
@@ -64,18 +58,18 @@ def printed(report: ProveReport) -> str:
 
 
 @pytest.mark.slow
-def test_nothing_is_excluded(model: Model) -> None:
-    report = possible_report(model)
+def test_nothing_is_excluded(proof_model: Model) -> None:
+    report = possible_report(proof_model)
     assert report.impossible == ()
     assert report.asked == 27 + 10, "instances, and what is allowed of this configuration"
     assert report.replayed > report.asked, "each step, and its renamings"
 
 
 @pytest.mark.slow
-def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
+def test_a_step_that_never_fires_is_not_proved(proof_model: Model) -> None:
     """Its guard contradicts the lemmas, so that all obligations about it hold."""
     changed, original, plain = planted_rule(
-        model, "Kill", "broker.status != Status.OFFLINE", "broker.high_watermark > len(broker.log)"
+        proof_model, "Kill", "broker.status != Status.OFFLINE", "broker.high_watermark > len(broker.log)"
     )
     with planted(original, plain):
         report = proved(changed)
@@ -90,18 +84,18 @@ def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("action", "guard"), [("Fetch", "f != leader"), ("Kill", "broker.status != Status.OFFLINE")])
-def test_an_action_without_any_choice_left(model: Model, action: str, guard: str) -> None:
+def test_an_action_without_any_choice_left(proof_model: Model, action: str, guard: str) -> None:
     """Its guard is false by itself: the terms leave no choice of arguments, and no setting says so."""
-    changed, original, plain = planted_rule(model, action, guard, "s.partition != s.partition")
+    changed, original, plain = planted_rule(proof_model, action, guard, "s.partition != s.partition")
     with planted(original, plain):
         report = possible_report(changed)
     assert [one.name for one in report.impossible] == [action]
     assert "whatever the configuration" in report.impossible[0].statement
 
 
-def test_an_excluded_action_with_a_reason(model: Model) -> None:
+def test_an_excluded_action_with_a_reason(proof_model: Model) -> None:
     """No budget for kills, and one broker alone, which fetches from no other."""
-    assert possible_report(model, replace(ALONE, kills=0)).impossible == ()
+    assert possible_report(proof_model, replace(ALONE, kills=0)).impossible == ()
 
 
 # fault -> (function, expression, what it becomes, the predicates that notice it)
@@ -160,9 +154,9 @@ TOO_MUCH = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", TOO_MUCH)
-def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
+def test_what_excludes_too_much_is_noticed(proof_model: Model, fault: str) -> None:
     function, before, after, noticed = TOO_MUCH[fault]
-    changed, original, plain = planted_rule(model, function, before, after)
+    changed, original, plain = planted_rule(proof_model, function, before, after)
     with planted(original, plain):
         report = possible_report(changed)
     assert [one.name for one in report.impossible] == noticed
@@ -170,16 +164,16 @@ def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
 
 
 @pytest.mark.slow
-def test_each_assumption_names_steps_that_it_allows(model: Model) -> None:
-    transitions = Transitions(model, TINY, assumed=("complete-winners",))
-    named = [(fn, assumption) for fn, assumption in must_be_possible(model, transitions.assumptions)]
+def test_each_assumption_names_steps_that_it_allows(proof_model: Model) -> None:
+    transitions = Transitions(proof_model, TINY, assumed=("complete-winners",))
+    named = [(fn, assumption) for fn, assumption in must_be_possible(proof_model, transitions.assumptions)]
     assert {fn.name for fn in transitions.assumptions} == {by.name for _, by in named if by is not None}
-    assert {fn.name for fn, _ in named if fn.is_step} == {step.__name__ for step in model.induction.actions}
+    assert {fn.name for fn, _ in named if fn.is_step} == {step.__name__ for step in proof_model.induction.actions}
 
 
-def test_an_undecided_step_is_not_proved(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undecided_step_is_not_proved(proof_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Prover, "check", lambda *_: z3.unknown)
-    report = possible_report(model, ALONE)
+    report = possible_report(proof_model, ALONE)
     assert len(report.impossible) == report.asked
     assert {one.verdict for one in report.impossible} == {"unknown"}
 
@@ -206,19 +200,21 @@ def stronger_guard(transitions: Transitions, instance: SymbolicStep) -> Symbolic
 
 
 @pytest.mark.parametrize("fault", [without_effect, stronger_guard])
-def test_terms_that_are_not_the_rules(model: Model, fault: Callable[[Transitions, SymbolicStep], SymbolicStep]) -> None:
+def test_terms_that_are_not_the_rules(
+    proof_model: Model, fault: Callable[[Transitions, SymbolicStep], SymbolicStep]
+) -> None:
     """G4: a crash that changes nothing, for the solver alone; all obligations of it would be proved."""
-    transitions = Transitions(model, ALONE, any_order=True)
+    transitions = Transitions(proof_model, ALONE, any_order=True)
     transitions.instances = [fault(transitions, one) if one.action == "Crash" else one for one in transitions.instances]
     with pytest.raises(ReplayError, match="Crash"):
-        what_is_possible(Prover(transitions, lemmas_of(model), 60.0), Silent())
+        what_is_possible(Prover(transitions, lemmas_of(proof_model), 60.0), Silent())
 
 
 @pytest.mark.slow
-def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_names_a_broker_is_no_renaming(proof_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """G6: everything counts as equivariant. The proof finds out; a certificate asks about each broker."""
     faulty = "s.spent.kills - 1 if b == 1 else s.spent.kills + 1"
-    changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", faulty)
+    changed, original, plain = planted_rule(proof_model, "Kill", "s.spent.kills + 1", faulty)
     monkeypatch.setattr(transition.Equivariance, "holds", lambda *_: True)
     with planted(original, plain):
         transitions = Transitions(changed, TINY, any_order=True)
@@ -237,9 +233,9 @@ def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: py
     assert answers == ["unsat", "sat"]
 
 
-def test_the_types_after_a_step_are_one_substitution(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_types_after_a_step_are_one_substitution(proof_model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """One for each scalar took most of the time of a proof with stored answers. Part by part it is the same."""
-    prover = Prover(Transitions(model, TINY, any_order=True), lemmas_of(model), 60.0)
+    prover = Prover(Transitions(proof_model, TINY, any_order=True), lemmas_of(proof_model), 60.0)
     instance = next(one for one in prover.ts.instances if one.action == "Fetch")
     parts = [z3.substitute(part, *instance.becomes) for _, part in prover.typed]
     assert len(parts) > 50

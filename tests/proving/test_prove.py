@@ -15,7 +15,6 @@ from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.lemmas.lemmas_losses import LEMMAS, seen_after, seen_at_first
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -38,17 +37,12 @@ SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 TINY = replace(SMALL, broker_count=2, kills=1)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "brokers"),
     [("two-brokers", 2), ("three-brokers", 3), ("three-brokers", 4)],  # four need LaggingInQuorum and JoinersCaughtUp
 )
-def test_kip_full_is_proved(model: Model, scope: str, brokers: int) -> None:
+def test_kip_full_is_proved(proof_model: Model, scope: str, brokers: int) -> None:
     """Unbounded epochs: no cell is open, and properties without lemmas or on budgets are left out."""
     selection = Selection("kip_full", scope, ("log_slots=1", f"broker_count={brokers}"))
     report = run_prove(ProveRequest(selection, fresh=True), Silent())
@@ -63,7 +57,7 @@ def test_kip_full_is_proved(model: Model, scope: str, brokers: int) -> None:
     ]
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ElectUnclean", "FinishRecovery"} <= outside
-    assert [one.name for one in report.initiation] == [TYPES, *(lemma.name for lemma in lemmas_of(model))]
+    assert [one.name for one in report.initiation] == [TYPES, *(lemma.name for lemma in lemmas_of(proof_model))]
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 29
     also = {
@@ -111,29 +105,29 @@ def test_kip_full_is_proved(model: Model, scope: str, brokers: int) -> None:
 
 
 @pytest.mark.slow
-def test_no_cell_is_vacuous(model: Model) -> None:
+def test_no_cell_is_vacuous(proof_model: Model) -> None:
     """Every action instance is possible from some state with all lemmas."""
-    prover = Prover(Transitions(model, SMALL), model.lemmas, None)
+    prover = Prover(Transitions(proof_model, SMALL), proof_model.lemmas, None)
     impossible = [(i.action, i.args) for i in prover.ts.instances if prover.check(prover.open_step(i)) != z3.sat]
     assert impossible == []
 
 
 @pytest.mark.slow
-def test_the_history_of_losses_is_needed(model: Model) -> None:
+def test_the_history_of_losses_is_needed(proof_model: Model) -> None:
     """P-8 is false without its condition, and one more loss than min ISR allows breaks P-30."""
-    prover = Prover(Transitions(model, TINY), lemmas_of(model), None)
-    properties = {fn.ident: fn for fn in model.always}
-    assert condition_of(model, properties["P-8"], TINY) is not None
+    prover = Prover(Transitions(proof_model, TINY), lemmas_of(proof_model), None)
+    properties = {fn.ident: fn for fn in proof_model.always}
+    assert condition_of(proof_model, properties["P-8"], TINY) is not None
     assert prover.implication(properties["P-8"]).verdict == "proved"
     outright = dataclasses.replace(properties["P-8"], ident="P-8 without its condition")
     assert prover.implication(outright).verdict == "refuted"
     assert prover.implication(properties["P-30"]).verdict == "proved"
-    without = Prover(Transitions(model, TINY), model.lemmas, None)
+    without = Prover(Transitions(proof_model, TINY), proof_model.lemmas, None)
     assert without.implication(properties["P-30"]).verdict == "refuted"
 
 
 @pytest.mark.slow
-def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None:
+def test_lemmas_about_the_history_hold_on_reachable_states(proof_model: Model) -> None:
     """Two brokers of which either may lose its log: every state with every history that leads to it."""
     config = Config(
         broker_count=2,
@@ -145,7 +139,7 @@ def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None
         crashes=1,
         unclean_recovery_strategy=RecoveryStrategy.DISABLED,
     )
-    plain = PlainModel(model, config)
+    plain = PlainModel(proof_model, config)
     first = (plain.initial(), seen_at_first(config))
     reached, todo, lost = {first}, [first], set()
     while todo:
@@ -161,9 +155,11 @@ def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None
 
 
 @pytest.mark.slow
-def test_lemmas_hold_on_reachable_states(model: Model) -> None:
+def test_lemmas_hold_on_reachable_states(proof_model: Model) -> None:
     """What is proved is true: the search finds no reachable state without one of the lemmas."""
-    as_properties = dataclasses.replace(model, always=tuple(_as_property(fn) for fn in model.lemmas), sometimes=())
+    as_properties = dataclasses.replace(
+        proof_model, always=tuple(_as_property(fn) for fn in proof_model.lemmas), sometimes=()
+    )
     config = Config(broker_count=2, log_slots=1, records=1, acks_one=0, fences=0, shrinks=0)
     result = search(as_properties, config)
     assert result.distinct == 1218
@@ -176,13 +172,13 @@ def _as_property(fn: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
+def test_planted_fault_is_refuted(proof_model: Model, fault: str) -> None:
     """A counterexample to induction that the plain model replays."""
     knobs, action, lemma = FAULTS[fault]
     config = dataclasses.replace(SMALL, **knobs)
-    prover = Prover(Transitions(model, config), model.lemmas, None)
-    plain = PlainModel(model, config)
-    fn = next(f for f in model.lemmas if f.name == lemma)
+    prover = Prover(Transitions(proof_model, config), proof_model.lemmas, None)
+    plain = PlainModel(proof_model, config)
+    fn = next(f for f in proof_model.lemmas if f.name == lemma)
     refuted = []
     for instance in prover.ts.instances:
         if instance.action == action:
@@ -190,17 +186,17 @@ def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
             if done is not None and done.verdict == "refuted":
                 refuted.append(done)
                 assert plain.step(done.before, Label(action, instance.args)) == done.after
-                assert all(plain.holds(other, done.before) for other in model.lemmas)
+                assert all(plain.holds(other, done.before) for other in proof_model.lemmas)
                 assert not plain.holds(fn, done.after)
                 break
     assert refuted, f"{fault}: {action} keeps {lemma}"
 
 
-def test_unfaulted_cells_are_proved(model: Model) -> None:
+def test_unfaulted_cells_are_proved(proof_model: Model) -> None:
     """The same cells without the fault, so that the test above can fail for the right reason."""
-    prover = Prover(Transitions(model, SMALL), model.lemmas, None)
+    prover = Prover(Transitions(proof_model, SMALL), proof_model.lemmas, None)
     faulted = {(action, lemma) for _, action, lemma in FAULTS.values()}
-    fns = {fn.name: fn for fn in model.lemmas}
+    fns = {fn.name: fn for fn in proof_model.lemmas}
     for instance in prover.ts.instances:
         for action, lemma in faulted:
             if instance.action == action:
@@ -221,10 +217,10 @@ OUTSIDE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", OUTSIDE)
-def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None:
+def test_a_fault_that_leaves_a_type_is_refuted(proof_model: Model, fault: str) -> None:
     """All obligations assume the types before a step, so `Types` must prove them after it."""
     action, before, after, path = OUTSIDE[fault]
-    changed, original, plain = planted_rule(model, action, before, after)
+    changed, original, plain = planted_rule(proof_model, action, before, after)
     with planted(original, plain):
         prover = Prover(Transitions(changed, TINY), changed.lemmas, None)
         instance = next(i for i in prover.ts.instances if i.action == action and i.args[0] == 0)
@@ -235,11 +231,13 @@ def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None
 
 
 @pytest.mark.slow
-def test_what_no_configuration_enables_is_said(model: Model) -> None:
+def test_what_no_configuration_enables_is_said(proof_model: Model) -> None:
     """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
     usual = "appended(c, s.settings, leader_broker, leader, entry)"
     lifted = f"replace({usual}, high_watermark=len(leader_broker.log) + 1)"
-    changed, original, plain = planted_rule(model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}")
+    changed, original, plain = planted_rule(
+        proof_model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}"
+    )
     with planted(original, plain):
         without = Transitions(changed, TINY)
         rows = {one.name: one.reason for one in skipped(changed, without, ())}
@@ -254,33 +252,33 @@ def test_what_no_configuration_enables_is_said(model: Model) -> None:
 
 
 @pytest.mark.parametrize("knobs", [{}, {"acks_zero": 1, "elections": 1, "feature_changes": 1}])
-def test_every_step_is_covered_or_left_out_by_name(model: Model, knobs: dict[str, Any]) -> None:
+def test_every_step_is_covered_or_left_out_by_name(proof_model: Model, knobs: dict[str, Any]) -> None:
     """Every action with every choice of arguments has obligations, or its exclusion is in the report."""
     config = replace(TINY, **knobs)
-    transitions = Transitions(model, config)
-    rows = skipped(model, transitions, ())
-    claimed = coverage(model, transitions, 0)
+    transitions = Transitions(proof_model, config)
+    rows = skipped(proof_model, transitions, ())
+    claimed = coverage(proof_model, transitions, 0)
     assert claimed.choices + len(transitions.excluded) == claimed.all_choices
     inside = {instance.action for instance in transitions.instances}
-    assert {row.name for row in rows if row.id == "action"} == {fn.name for fn in model.actions} - inside
+    assert {row.name for row in rows if row.id == "action"} == {fn.name for fn in proof_model.actions} - inside
     partly = {row.name.partition("(")[0] for row in rows if row.id == "arguments"}
     assert partly == {one.action for one in transitions.excluded} & inside
     assert all("`" in row.reason for row in rows)
 
 
-def test_timeout_is_inconclusive(model: Model) -> None:
+def test_timeout_is_inconclusive(proof_model: Model) -> None:
     """An obligation the solver gives up on is unknown, and the proof inconclusive, never proved."""
-    proof = InductionProof(model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
+    proof = InductionProof(proof_model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
     report = proof.run("kip_full")
     assert report.verdict == "inconclusive"
     assert any(cell.verdict == "unknown" and cell.reason for cell in report.cells)
 
 
 @pytest.mark.slow  # test_kip_full_is_proved takes all processors, too
-def test_two_processes_prove_what_one_proves(model: Model) -> None:
+def test_two_processes_prove_what_one_proves(proof_model: Model) -> None:
     """The same cells with the same verdicts and counterexamples, with a fault that breaks some of them."""
     config = dataclasses.replace(SMALL, broker_count=2, strict_hwm=False)
-    proof = InductionProof(model, config, [], 60.0, Silent())
+    proof = InductionProof(proof_model, config, [], 60.0, Silent())
     one, two = proof.run("kip_full"), proof.run("kip_full", 2)
     assert [(c.action, c.lemma, c.verdict) for c in one.cells] == [(c.action, c.lemma, c.verdict) for c in two.cells]
     assert one.verdict == two.verdict == "refuted"

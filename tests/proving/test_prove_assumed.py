@@ -17,7 +17,6 @@ from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.proof_settings import proof_settings
 from elrcheck.invariants.lemmas.lemmas_recovery import ASSUMPTIONS
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -41,11 +40,6 @@ KIP = Config(
 )
 CODE = replace(KIP, unclean_recovery_strategy=RecoveryStrategy.DISABLED, unclean_leader_election_enable=True)
 NAMES = ("complete-winners",)
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
 
 
 def refuted(prover: Prover, action: str, *goals: str) -> set[str]:
@@ -161,8 +155,8 @@ BY_NAME = pytest.mark.parametrize("config", [CODE, KIP], ids=["code", "kip"])
 
 @pytest.mark.slow
 @BY_NAME
-def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> None:
-    without = Prover(Transitions(model, config), lemmas_of(model), None)
+def test_without_the_assumption_it_is_refuted(proof_model: Model, config: Config) -> None:
+    without = Prover(Transitions(proof_model, config), lemmas_of(proof_model), None)
     actions = [name for name in FAULTS[config] if name.startswith(("Elect", "Designate", "Finish"))]
     for action in actions:
         assert refuted(without, action, *CONTENDERS) == set(CONTENDERS), action
@@ -170,11 +164,11 @@ def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> N
 
 @pytest.mark.slow
 @BY_NAME
-def test_faults_are_refuted_under_the_assumption(model: Model, config: Config) -> None:
+def test_faults_are_refuted_under_the_assumption(proof_model: Model, config: Config) -> None:
     """Whoever wins is complete, and still each fault shows; without it the same step keeps the same goal."""
-    prover = Prover(Transitions(model, config, assumed=NAMES), lemmas_of(model), None)
+    prover = Prover(Transitions(proof_model, config, assumed=NAMES), lemmas_of(proof_model), None)
     with ExitStack() as stack:
-        changed = model
+        changed = proof_model
         for action, (before, after, _) in FAULTS[config].items():
             changed, original, plain = planted_rule(changed, action, before, after)
             stack.enter_context(planted(original, plain))

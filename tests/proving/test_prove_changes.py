@@ -14,7 +14,6 @@ from elrcheck.invariants.lemmas.lemmas_changes import (
     ReadBeforeGrant,
     SwitchedOnWithLeader,
 )
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -30,11 +29,6 @@ from support.planted_rules import planted_rule
 TWO = Config(broker_count=2, log_slots=1, records=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, fences=2)
 
 CHANGES = replace(TWO, feature_changes=1, min_isr_changes=1, late_answers=1)
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
 
 
 def story(model: Model, config: Config, *steps: tuple[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -63,26 +57,26 @@ LAST_REPLICA = (
 )
 
 
-def test_without_elr_the_last_replica_leads_after_it_lost_its_log(model: Model) -> None:
+def test_without_elr_the_last_replica_leads_after_it_lost_its_log(proof_model: Model) -> None:
     """E-1: only the registration of the last ISR member is outside what is assumed."""
-    broken, left = story(model, replace(TWO, feature_changes=1), *LAST_REPLICA)
+    broken, left = story(proof_model, replace(TWO, feature_changes=1), *LAST_REPLICA)
     assert {"P-1", "P-2"} <= set(broken)
     assert left == [[]] * 8 + [[LastReplicaStopsCleanly.__name__], [], []]
 
 
-def test_elr_switched_on_without_a_leader(model: Model) -> None:
+def test_elr_switched_on_without_a_leader(proof_model: Model) -> None:
     """F-26: a fenced ISR member while ELR is on."""
     steps = (("ChangeFeature", False), ("Fence", 1), ("Fence", 0), ("ChangeFeature", True))
-    broken, left = story(model, replace(TWO, feature_changes=2), *steps)
+    broken, left = story(proof_model, replace(TWO, feature_changes=2), *steps)
     assert broken == ["P-18", "P-19"]
     assert left == [[], [], [], [SwitchedOnWithLeader.__name__]]
 
 
-def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(model: Model) -> None:
+def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(proof_model: Model) -> None:
     """F-53: min ISR is raised while the request is under way; the leader commits with two of three."""
     config = replace(TWO, broker_count=3, shrinks=1, min_isr_changes=1)
     broken, left = story(
-        model,
+        proof_model,
         config,
         ("Produce", 0, Acks.ALL),
         ("ShrinkIsr", 0, frozenset({2})),
@@ -97,8 +91,8 @@ def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(model: Model) ->
 
 
 @pytest.fixture(scope="module")
-def sound(model: Model) -> Prover:
-    return Prover(Transitions(model, CHANGES), lemmas_of(model), None)
+def sound(proof_model: Model) -> Prover:
+    return Prover(Transitions(proof_model, CHANGES), lemmas_of(proof_model), None)
 
 
 def refuted(prover: Prover, action: str, lemma: str) -> bool:
@@ -130,10 +124,10 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_planted_fault_is_refuted(model: Model, sound: Prover, fault: str) -> None:
+def test_planted_fault_is_refuted(proof_model: Model, sound: Prover, fault: str) -> None:
     """The cell is refuted with the fault, and proved without it."""
     knobs, action, lemma = FAULTS[fault]
-    faulty = Prover(Transitions(model, replace(CHANGES, **knobs)), lemmas_of(model), None)
+    faulty = Prover(Transitions(proof_model, replace(CHANGES, **knobs)), lemmas_of(proof_model), None)
     assert (refuted(sound, action, lemma), refuted(faulty, action, lemma)) == (False, True)
 
 
@@ -172,10 +166,10 @@ RULES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", RULES)
-def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) -> None:
+def test_an_edited_action_is_refuted(proof_model: Model, sound: Prover, fault: str) -> None:
     """A fault in the rule of each change; the same cell of its action is proved without it."""
     action, function, before, after, lemma = RULES[fault]
-    changed, original, plain = planted_rule(model, function, before, after)
+    changed, original, plain = planted_rule(proof_model, function, before, after)
     with planted(original, plain):
         faulty = Prover(Transitions(changed, CHANGES), lemmas_of(changed), None)
         assert refuted(faulty, action, lemma)
@@ -183,13 +177,13 @@ def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) ->
 
 
 @pytest.mark.slow
-def test_acknowledged_records_are_proved_to_be_kept(model: Model) -> None:
+def test_acknowledged_records_are_proved_to_be_kept(proof_model: Model) -> None:
     """P-33 and P-34 say something where acknowledged records are remembered, and follow from the lemmas."""
-    prover = Prover(Transitions(model, replace(TWO, tracks_acks=True)), lemmas_of(model), None)
-    properties = [fn for fn in model.always if fn.ident in ("P-33", "P-34")]
+    prover = Prover(Transitions(proof_model, replace(TWO, tracks_acks=True)), lemmas_of(proof_model), None)
+    properties = [fn for fn in proof_model.always if fn.ident in ("P-33", "P-34")]
     assert [prover.is_trivial(fn) for fn in properties] == [False, False]
     assert [prover.implication(fn).verdict for fn in properties] == ["proved", "proved"]
-    fn = next(f for f in model.lemmas if f.name == "AckedCommitted")
+    fn = next(f for f in proof_model.lemmas if f.name == "AckedCommitted")
     for instance in prover.ts.instances:
         solver = prover.open_step(instance)
         cells = (prover.consecution(solver, instance, fn), prover.types(solver, instance))
@@ -197,11 +191,11 @@ def test_acknowledged_records_are_proved_to_be_kept(model: Model) -> None:
 
 
 @pytest.mark.slow
-def test_without_changes_nothing_is_assumed(model: Model) -> None:
+def test_without_changes_nothing_is_assumed(proof_model: Model) -> None:
     """The assumptions exclude steps of configurations with changes only."""
-    assert Transitions(model, TWO).assumed == set()
-    assert Transitions(model, replace(TWO, elr_enabled=False)).assumed == set()
-    assert Transitions(model, replace(TWO, feature_changes=1)).assumed == {
+    assert Transitions(proof_model, TWO).assumed == set()
+    assert Transitions(proof_model, replace(TWO, elr_enabled=False)).assumed == set()
+    assert Transitions(proof_model, replace(TWO, feature_changes=1)).assumed == {
         LastReplicaStopsCleanly.__name__,
         SwitchedOnWithLeader.__name__,
     }

@@ -12,7 +12,6 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import LostDirectory, RecoveryStrategy
@@ -40,16 +39,11 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
-def test_faults_of_directories_are_refuted(model: Model) -> None:
-    right = Prover(Transitions(model, SMALL), lemmas_of(model), None)
+def test_faults_of_directories_are_refuted(proof_model: Model) -> None:
+    right = Prover(Transitions(proof_model, SMALL), lemmas_of(proof_model), None)
     with ExitStack() as stack:
-        changed = model
+        changed = proof_model
         for action, (before, after, _) in FAULTS.items():
             changed, original, plain = planted_rule(changed, action, before, after)
             stack.enter_context(planted(original, plain))
@@ -60,22 +54,22 @@ def test_faults_of_directories_are_refuted(model: Model) -> None:
 
 
 @pytest.mark.slow
-def test_a_clean_file_without_the_directory_is_refuted(model: Model) -> None:
+def test_a_clean_file_without_the_directory_is_refuted(proof_model: Model) -> None:
     """The rule of the releases, F-52: a registration vouches for a log that was in a dropped directory."""
     released = replace(SMALL, lost_directory=LostDirectory.IGNORED)
-    prover = Prover(Transitions(model, released), lemmas_of(model), None)
+    prover = Prover(Transitions(proof_model, released), lemmas_of(proof_model), None)
     assert refuted(prover, "Register", "ContendersComplete")
-    prover = Prover(Transitions(model, SMALL), lemmas_of(model), None)
+    prover = Prover(Transitions(proof_model, SMALL), lemmas_of(proof_model), None)
     assert not refuted(prover, "Register", "ContendersComplete")
 
 
-def test_lemmas_hold_where_directories_are_lost(model: Model) -> None:
+def test_lemmas_hold_where_directories_are_lost(proof_model: Model) -> None:
     """On every reachable state of one broker, whose directory fails, or is dropped or replaced."""
-    lemmas = tuple(dataclasses.replace(fn, kind="always", ident=fn.name) for fn in model.lemmas)
+    lemmas = tuple(dataclasses.replace(fn, kind="always", ident=fn.name) for fn in proof_model.lemmas)
     config = replace(
         SMALL, broker_count=1, min_isr=1, records=1, acks_one=0, fences=0, shrinks=0, crashes=0, clean_stops=2
     )
-    result = search(dataclasses.replace(model, always=lemmas, sometimes=()), config)
+    result = search(dataclasses.replace(proof_model, always=lemmas, sometimes=()), config)
     assert result.first == {}
     assert result.distinct > 300
 

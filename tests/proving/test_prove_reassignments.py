@@ -11,7 +11,6 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.invariants.acknowledgements import acked_now
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -29,20 +28,15 @@ TWO = Config(broker_count=2, log_slots=1, reassignments=1, unclean_recovery_stra
 ALONE = ("min_isr_changes=0", "feature_changes=0", "late_answers=0", "directory_failures=0", "directory_losses=0")
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
-def test_faults_of_reassignments_are_refuted(model: Model) -> None:
+def test_faults_of_reassignments_are_refuted(proof_model: Model) -> None:
     """F-20: an eligible broker that is not a replica; and a removal of a replica within a leader epoch."""
-    right = Prover(Transitions(model, TWO), lemmas_of(model), None)
-    wrong = Prover(Transitions(model, replace(TWO, elr_intersect_replicas=False)), lemmas_of(model), None)
+    right = Prover(Transitions(proof_model, TWO), lemmas_of(proof_model), None)
+    wrong = Prover(Transitions(proof_model, replace(TWO, elr_intersect_replicas=False)), lemmas_of(proof_model), None)
     assert refuted(wrong, "Reassign", "ReplicasListed")
     assert not refuted(right, "Reassign", "ReplicasListed")
     changed, original, plain = planted_rule(
-        model,
+        proof_model,
         "Reassign",
         "decided.controller.partition",
         "replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch)",
@@ -53,12 +47,12 @@ def test_faults_of_reassignments_are_refuted(model: Model) -> None:
     assert not refuted(right, "Reassign", "ViewReplicas")
 
 
-def test_a_deleted_log_counts_as_lost(model: Model) -> None:
+def test_a_deleted_log_counts_as_lost(proof_model: Model) -> None:
     """With reassignments P-30 is proved under the condition of P-8; without, outright."""
-    properties = {fn.ident: fn for fn in model.always}
+    properties = {fn.ident: fn for fn in proof_model.always}
     without = replace(TWO, reassignments=0)
-    assert condition_of(model, properties["P-30"], TWO) == condition_of(model, properties["P-8"], without)
-    assert condition_of(model, properties["P-30"], without) is None
+    assert condition_of(proof_model, properties["P-30"], TWO) == condition_of(proof_model, properties["P-8"], without)
+    assert condition_of(proof_model, properties["P-30"], without) is None
 
 
 REMOVED_AND_ADDED = (
@@ -94,27 +88,27 @@ def acknowledged(model: Model, config: Config, state: State) -> tuple[bool, bool
     return acked_now(config, state, after, 0, 0), bool(durable.source(config, state, after))
 
 
-def test_a_replica_that_was_removed_had_stored_the_record(model: Model) -> None:
+def test_a_replica_that_was_removed_had_stored_the_record(proof_model: Model) -> None:
     """P-25 with one copy left: 1 had stored the record, before it was told to delete its log."""
     config = replace(TWO, broker_count=3, records=1, shrinks=1, reassignments=3)
-    state = before_the_answer(model, config, *REMOVED_AND_ADDED)
+    state = before_the_answer(proof_model, config, *REMOVED_AND_ADDED)
     assert [len(broker.log) for broker in state.broker] == [1, 0, 0]
     assert state.partition.replicas == (0, 1, 2) and state.partition.adding == frozenset({2})
     assert state.broker[1].view.replicas == frozenset({0, 1, 2})
-    assert acknowledged(model, config, state) == (True, True)
+    assert acknowledged(proof_model, config, state) == (True, True)
 
 
-def test_a_replica_that_stayed_has_to_hold_the_record(model: Model) -> None:
+def test_a_replica_that_stayed_has_to_hold_the_record(proof_model: Model) -> None:
     """P-25 is false if 1 lacks what it acknowledged without a removal, or if the leader could know."""
     config = replace(TWO, broker_count=3, records=1, shrinks=1, reassignments=3)
-    state = before_the_answer(model, config, *STILL_ADDED)
-    assert acknowledged(model, config, state) == (True, True)
+    state = before_the_answer(proof_model, config, *STILL_ADDED)
+    assert acknowledged(proof_model, config, state) == (True, True)
     cut = replace(state, broker=put(state.broker, 1, replace(state.broker[1], log=())))
-    assert acknowledged(model, config, cut) == (True, False)
-    removed = before_the_answer(model, config, *REMOVED_AND_ADDED)
+    assert acknowledged(proof_model, config, cut) == (True, False)
+    removed = before_the_answer(proof_model, config, *REMOVED_AND_ADDED)
     back = replace(removed, partition=replace(removed.partition, isr=frozenset({0, 1})))
-    assert acknowledged(model, config, back) == (True, False)
-    assert acknowledged(model, replace(config, reassignments=0), removed) == (True, False)
+    assert acknowledged(proof_model, config, back) == (True, False)
+    assert acknowledged(proof_model, replace(config, reassignments=0), removed) == (True, False)
 
 
 @pytest.mark.slow  # three brokers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,8 @@ from elrcheck.model.config import Config
 from elrcheck.proving.left_out_steps import left_out_steps
 from elrcheck.results.prove_report import CellReport
 from elrcheck.tests.support.places import ROOT
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 DOORS = '''
 from dataclasses import replace
 from typing import Annotated

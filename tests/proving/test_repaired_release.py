@@ -12,7 +12,6 @@ from elrcheck.catalogue.evidence.attributed import repair_of
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.proof_settings import widened
 from elrcheck.declared.select import resolve
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.hunted import repairs_of
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import ResponseRecords
@@ -62,34 +61,29 @@ def test_the_variant_has_the_patches_and_nothing_else() -> None:
     assert replace(rules_of(RELEASED), **knobs) == rules_of(REPAIRED)
 
 
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("finding", WITHOUT)
-def test_without_a_patch_its_cell_is_refuted(model: Model, finding: str) -> None:
+def test_without_a_patch_its_cell_is_refuted(proof_model: Model, finding: str) -> None:
     names, more, action, lemma = WITHOUT[finding]
     selected = resolve(Selection(REPAIRED, "two-brokers", more if TWO_RECORDS in more else ("log_slots=1", *more)))
     patched = widened(selected.config, selected.overrides, ASSUMED)
     released = replace(patched, **{name: getattr(rules_of(RELEASED), name) for name in names})
 
     def fails(config: Config) -> bool:
-        transitions = Transitions(model, config, any_order=True, assumed=ASSUMED)
+        transitions = Transitions(proof_model, config, any_order=True, assumed=ASSUMED)
         transitions.instances = [one for one in transitions.instances if one.action == action]
         if not transitions.instances:  # an action that the patch takes away
             return False
-        return refuted(Prover(transitions, lemmas_of(model), None), action, lemma)
+        return refuted(Prover(transitions, lemmas_of(proof_model), None), action, lemma)
 
     assert (fails(released), fails(patched)) == (True, False)
 
 
 @pytest.mark.slow
-def test_the_patch_of_f53_takes_an_assumption_away(model: Model) -> None:
+def test_the_patch_of_f53_takes_an_assumption_away(proof_model: Model) -> None:
     """While ELR stays on, nothing is assumed of a raised min ISR, and a lemma says why; without the patch it is."""
     selected = resolve(Selection(REPAIRED, "two-brokers", ("log_slots=1", *ELR_STAYS)))
     patched = widened(selected.config, selected.overrides, ASSUMED)
     released = replace(patched, min_isr_change_bumps_partition_epoch=False)
-    assumed = [Transitions(model, config, assumed=ASSUMED).assumed for config in (released, patched)]
+    assumed = [Transitions(proof_model, config, assumed=ASSUMED).assumed for config in (released, patched)]
     assert assumed == [{"ReadBeforeGrant", "CompleteWinners"}, {"CompleteWinners"}]

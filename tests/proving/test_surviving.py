@@ -9,7 +9,6 @@ import pytest
 from msgspec import structs
 
 from elrcheck.base.progress import Silent
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.proved_variants import ProvedVariant, breaches, packaged_proofs
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -30,11 +29,6 @@ TINY = Config(
 )
 """A broker that lost its log stays in the ISR."""
 ONE = replace(TINY, broker_count=1, min_isr=1)
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
 
 
 def not_preserved(transitions: Transitions, lemmas: Sequence[Fn]) -> set[str]:
@@ -65,34 +59,36 @@ def judged(model: Model, config: Config, lemmas: Sequence[Fn]) -> None:
     assert not_preserved(transitions, [*surviving, *gone])
 
 
-def test_what_is_left_is_preserved_and_nothing_more_is(model: Model) -> None:
+def test_what_is_left_is_preserved_and_nothing_more_is(proof_model: Model) -> None:
     """Some lemmas of `kip_full`, of which not all are preserved without the others."""
     named = {"ViewEpochs", "ViewCurrent", "ViewsAgree", "LogEpochs", "NewEpochUnused", "LogsMatch"}
-    judged(model, ONE, [fn for fn in model.lemmas if fn.name in named])
+    judged(proof_model, ONE, [fn for fn in proof_model.lemmas if fn.name in named])
 
 
 @pytest.mark.slow
-def test_the_same_of_all_lemmas_with_a_fault(model: Model) -> None:
-    judged(model, TINY, lemmas_of(model))
+def test_the_same_of_all_lemmas_with_a_fault(proof_model: Model) -> None:
+    judged(proof_model, TINY, lemmas_of(proof_model))
 
 
 @pytest.mark.slow
-def test_a_property_of_the_rest_is_proved(model: Model) -> None:
+def test_a_property_of_the_rest_is_proved(proof_model: Model) -> None:
     """Properties that need no dropped lemma are proved; those that the fault breaks are not."""
-    properties = [fn for fn in model.always if fn.ident in ("P-2", "P-14", "P-17", "P-21")]
-    proof = InductionProof(model, TINY, properties, 60.0, Silent())
+    properties = [fn for fn in proof_model.always if fn.ident in ("P-2", "P-14", "P-17", "P-21")]
+    proof = InductionProof(proof_model, TINY, properties, 60.0, Silent())
     assert proof.run("kip_full").verdict == "refuted"
     left = proof.surviving()
     assert {one.id: one.proved for one in left.properties} == {"P-2": False, "P-14": False, "P-17": True, "P-21": True}
     assert {one.lemma for one in left.dropped} & {"ContendersComplete"} and not left.void
-    whole = InductionProof(model, replace(TINY, clean_check=CleanCheck.EPOCH), properties, 60.0, Silent())
+    whole = InductionProof(proof_model, replace(TINY, clean_check=CleanCheck.EPOCH), properties, 60.0, Silent())
     assert whole.run("kip_full").verdict == "proved"
     assert whole.surviving().dropped == () and all(one.proved for one in whole.surviving().properties)
 
 
-def test_what_the_solver_cannot_decide_is_dropped(model: Model) -> None:
+def test_what_the_solver_cannot_decide_is_dropped(proof_model: Model) -> None:
     """An obligation that no time is left for counts as one that is not preserved."""
-    proof = InductionProof(model, ONE, [fn for fn in model.always if fn.ident == "P-17"], 0.000001, Silent())
+    proof = InductionProof(
+        proof_model, ONE, [fn for fn in proof_model.always if fn.ident == "P-17"], 0.000001, Silent()
+    )
     left = proof.surviving()
     assert any(one.unknown for one in (*left.dropped, *left.void))
     assert [one.proved for one in left.properties] == [False]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.report.ci.prometheus import to_prometheus
 from elrcheck.report.document import Document, Gauge, Sample, Sheet
 from support.audit_stories import LOST, START, partition, written
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
 LABEL = rf'{NAME}="(?:[^"\\\n]|\\[\\"n])*"'
 SAMPLE = re.compile(rf"({NAME})(\{{{LABEL}(?:,{LABEL})*\}})? (-?[0-9]+)")

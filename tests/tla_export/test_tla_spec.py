@@ -27,18 +27,13 @@ from support.tiny_model import Colour, Room, Tiny
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
-    return load_checked_model()
-
-
-@pytest.fixture(scope="module")
 def tiny() -> Model:
     return load(Room, Tiny, [tiny_model])
 
 
 @pytest.fixture(scope="module")
-def spec(model: Model) -> Spec:
-    return spec_text(model, Config(), "Exported", "a comment")
+def spec(checked_model: Model) -> Spec:
+    return spec_text(checked_model, Config(), "Exported", "a comment")
 
 
 def definition(spec: Spec, name: str) -> str:
@@ -80,10 +75,10 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
     assert "\\* A heartbeat of b arrives after it has applied its own registration (handle" in spec.tla
 
 
-def test_next_tries_what_our_search_tries(model: Model, spec: Spec) -> None:
+def test_next_tries_what_our_search_tries(checked_model: Model, spec: Spec) -> None:
     lines = re.sub(r" :\n +", " : ", definition(spec, "Next")).splitlines()[1:]
     called = [re.findall(r"(?:: |\\/ )(\w+)(?:\(|$)", line)[-1] for line in lines]
-    assert called == [fn.name for fn in model.actions]
+    assert called == [fn.name for fn in checked_model.actions]
     assert "    \\/ \\E b \\in Brokers, keep \\in 0..LOG_SLOTS : Crash(b, keep)" in lines
 
 
@@ -94,9 +89,9 @@ def test_guards_true_for_two_reasons_are_values(spec: Spec, tiny: Model) -> None
     assert "/\\ Len(me.queue) < SLOTS  \\* room" in put
 
 
-def test_configuration_names_every_constant(model: Model) -> None:
+def test_configuration_names_every_constant(checked_model: Model) -> None:
     config = Config(clean_check=CleanCheck.ALWAYS_CLEAN, elr_enabled=False, records=3)
-    spec = spec_text(model, config, "Exported")
+    spec = spec_text(checked_model, config, "Exported")
     declared = re.search(r"^CONSTANTS((?:.|\n)*?)\n\n", spec.tla, re.MULTILINE)
     assert declared is not None
     constants = dict(line.split(" = ") for line in spec.constants.splitlines()[1:])
@@ -105,14 +100,14 @@ def test_configuration_names_every_constant(model: Model) -> None:
     assert constants["    ELR_ENABLED"] == "FALSE"
     assert constants["    RECORDS"] == "3"
     assert constants["    None"] == "None"
-    assert spec.tla == spec_text(model, Config(), "Exported").tla, "only the configuration depends on values"
+    assert spec.tla == spec_text(checked_model, Config(), "Exported").tla, "only the configuration depends on values"
 
 
-def test_every_property_is_checked(model: Model, spec: Spec) -> None:
+def test_every_property_is_checked(checked_model: Model, spec: Spec) -> None:
     parts = spec.cfg.split("INVARIANTS")[1].split()
-    for fn in model.always:
+    for fn in checked_model.always:
         assert (f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget") in parts
-    assert len(parts) == len(model.always) + len(("TypeOK", "PROPERTIES"))
+    assert len(parts) == len(checked_model.always) + len(("TypeOK", "PROPERTIES"))
     assert "INVARIANT" not in spec.count_cfg
     assert spec.cfg.startswith(spec.count_cfg)
 
@@ -133,7 +128,7 @@ def test_text_is_plain_and_not_wide(spec: Spec) -> None:
     assert max(map(len, code)) <= 110
 
 
-def test_the_same_model_gives_the_same_text(model: Model, spec: Spec) -> None:
+def test_the_same_model_gives_the_same_text(checked_model: Model, spec: Spec) -> None:
     assert spec_text(load_checked_model(), Config(), "Exported", "a comment") == spec
 
 
@@ -204,11 +199,11 @@ def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.tlc
-def test_tlc_checks_types_and_properties(model: Model, tmp_path: Path) -> None:
+def test_tlc_checks_types_and_properties(checked_model: Model, tmp_path: Path) -> None:
     """The whole configuration passes where our own search finds nothing."""
     small = {"broker_count": 2, "records": 1, "log_slots": 1, "acks_one": 0, "fences": 0, "shrinks": 0}
     config = dataclasses.replace(Config(), **small)
-    spec = spec_text(model, config, "Checked")
+    spec = spec_text(checked_model, config, "Checked")
     (tmp_path / "Checked.tla").write_text(spec.tla)
     (tmp_path / "Checked.cfg").write_text(spec.cfg)
     run = run_tlc(find_tools(), tmp_path / "Checked.tla", None, TlcOptions(deadlock=False, brief=True))

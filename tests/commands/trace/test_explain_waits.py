@@ -16,7 +16,6 @@ from elrcheck.cli import cli
 from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.formats import render
@@ -28,11 +27,6 @@ from elrcheck.traces.replay import Replayed, replay
 from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_whole_model()
 
 
 def lasso(model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int, *settings: str) -> Replayed:
@@ -61,10 +55,10 @@ def step(report: ExplainReport, label: str) -> FairStep:
 
 
 @pytest.fixture(scope="module")
-def stuck(model: Model) -> Replayed:
+def stuck(whole_model: Model) -> Replayed:
     """Broker 1 is fenced and returns. Nobody applies a record of the same leader epoch: both stay behind."""
     story = (("Fence", (1,)), ("Unfence", (1,)), ("Fetch", (1, 0, False)))
-    return lasso(model, story, 3, "applies_equal_epoch=false")
+    return lasso(whole_model, story, 3, "applies_equal_epoch=false")
 
 
 def test_a_behaviour_that_stops(stuck: Replayed) -> None:
@@ -96,27 +90,27 @@ def test_a_property_whose_waits_end_there(stuck: Replayed) -> None:
     assert (report.verdict, report.exit_code, report.explained[0].wait) == ("holds", 0, None)
 
 
-def test_a_stop_that_a_fair_behaviour_would_leave(model: Model) -> None:
+def test_a_stop_that_a_fair_behaviour_would_leave(whole_model: Model) -> None:
     """A fenced broker that runs has to be unfenced finally, so stopping there refutes nothing."""
-    report = ask(lasso(model, (("Fence", (1,)),), 1), "V-1")
+    report = ask(lasso(whole_model, (("Fence", (1,)),), 1), "V-1")
     assert report.verdict == "holds" and report.explained[0].wait is not None
     assert report.cycle is not None and not report.cycle.fair
     unfence = step(report, "Unfence(b=1)")
     assert (unfence.taken, unfence.idle, unfence.never, unfence.settled) == (None, None, False, False)
 
 
-def test_a_cycle_that_takes_a_step_that_stops_is_unfair(model: Model) -> None:
+def test_a_cycle_that_takes_a_step_that_stops_is_unfair(whole_model: Model) -> None:
     """The leader proposes a fenced broker again and again, which the controller refuses."""
     refused = (("ExpandIsr", (0, 1)), ("ControllerAlters", (0,)), ("LeaderLearns", (0,)))
     story = (("Fence", (1,)), ("ApplyMetadata", (0,)), ("ApplyMetadata", (1,)), ("Fetch", (1, 0, False)), *refused)
-    report = ask(lasso(model, (*story, *refused), len(story)), "V-10")
+    report = ask(lasso(whole_model, (*story, *refused), len(story)), "V-10")
     expands = step(report, "ExpandIsr(leader=0, f=1)")
     assert (expands.again, expands.taken, expands.settled) == (8, None, False)
     assert report.verdict == "holds" and "assumed to stop there" in render(report, "html")
 
 
 @pytest.fixture(scope="module")
-def lost(model: Model) -> Replayed:
+def lost(whole_model: Model) -> Replayed:
     """Every answer to the leader's AlterPartition is lost: it asks, is refused, and asks again."""
     story = (
         ("Fence", (1,)),
@@ -129,7 +123,7 @@ def lost(model: Model) -> Replayed:
         ("ControllerAlters", (0,)),
         ("LoseResponse", (0,)),
     )
-    return lasso(model, story, 7, "response_loss=true")
+    return lasso(whole_model, story, 7, "response_loss=true")
 
 
 def test_a_cycle_and_what_it_owes(lost: Replayed) -> None:

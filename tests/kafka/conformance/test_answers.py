@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory.rule_answers import AnswerBench, packaged_releases
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 FOLDER = Path(str(files("elrcheck.catalogue") / "answers"))
 ONE = str(FOLDER / "kafka-4.1.2-controller.answers.xz")
 BROKER = str(FOLDER / "kafka-4.3.1-broker.answers.xz")

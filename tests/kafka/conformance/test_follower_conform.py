@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from msgspec import structs
@@ -33,9 +32,9 @@ from elrcheck.kafka.kafka_oracle import FollowerOracle, open_follower_oracle
 from elrcheck.model.choices import Truncation
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
+from support.invoked import Invoke
 from support.kafka_jars import ALL, ONE, jars_or_skip
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 CODE = resolve(Selection("code_4_1", "two-brokers")).config
 EVERY = 2 * 35 * 34
 """Both requests, each log of up to four records in three epochs, and each but the empty one."""

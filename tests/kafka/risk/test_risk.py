@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import pytest
@@ -26,8 +26,8 @@ from elrcheck.model.variants import VARIANTS
 from elrcheck.report.documents.risk_document import reach_in_words
 from elrcheck.report.formats import render
 from elrcheck.results.risk.risk_report import RiskReport
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 REQUEST = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=300)
 
 

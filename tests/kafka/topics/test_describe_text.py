@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
@@ -16,8 +14,8 @@ from elrcheck.kafka.risk.compared_requests import compared, described
 from elrcheck.kafka.topics.describe_text import read_description
 from elrcheck.kafka.topics.described import settings_of
 from support.edits import replaced
+from support.invoked import Invoke
 
-Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 ORDERS = (
     "Topic: orders\tTopicId: 9k1d-ZjLQ6W4bzLk5PSzhA\tPartitionCount: 2\tReplicationFactor: 3\t"
     "Configs: min.insync.replicas=2,segment.bytes=1073741824\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from elrcheck.kafka.topics.strimzi_topics import read_strimzi
 from elrcheck.kafka.topics.terraform_topics import read_terraform
 from elrcheck.kafka.topics.topic_files import read_topics
 from support.edits import replaced
+from support.invoked import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 TERRAFORM = """\
 variable "replicas" { default = 3 }
 
