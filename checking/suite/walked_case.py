@@ -7,8 +7,10 @@ import time
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.batch.job import Job
+from elrcheck.checking.engines import no_collection
 from elrcheck.checking.suite.suite_counts import CaseCounts
 from elrcheck.checking.suite.suite_file import SuiteCase, Walk
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
@@ -38,13 +40,14 @@ def walk_case(task: WalkTask) -> WalkAnswer:
     """Walk through one configuration, without checking properties; runs in a worker process."""
     started = time.monotonic()
     selected = task.job.selected()
-    program = lower(selected.declared.whole(), selected.config, ()).program
+    with no_collection():
+        program = lower(selected.declared.whole(), selected.config, ()).program
     counts = counts_of_walks(walks_of(program, task.walk))
     return WalkAnswer(task.number, counts, round(time.monotonic() - started, 3))
 
 
 def walks_of(program: Program, walk: Walk) -> WalkDigest:
-    return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps)
+    return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps, cache=KernelCache())
 
 
 def counts_of_walks(walks: WalkDigest) -> CaseCounts:
