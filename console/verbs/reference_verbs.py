@@ -250,7 +250,7 @@ def what_if(
 def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.errors import did_you_mean
     from elrcheck.base.requests import Selection
-    from elrcheck.kafka.what_if.controller_ops import OPERATIONS
+    from elrcheck.kafka.what_if.operations import OPERATIONS
     from elrcheck.kafka.what_if.template import template
 
     if name not in OPERATIONS:

@@ -24,27 +24,8 @@ from elrcheck.kafka.log.known_broker import KnownBroker
 from elrcheck.kafka.log.partition_shapes import renamed
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import (
-    AlterPartitionEvent,
-    BalanceEvent,
-    CancelReassignmentEvent,
-    ControlState,
-    CreatePartitionEvent,
-    DirectoriesEvent,
-    DirectoryFailedEvent,
-    DirectoryMovedEvent,
-    ElectionType,
-    ElectLeadersEvent,
-    Event,
-    FenceEvent,
-    MinIsrEvent,
-    MinIsrLevel,
-    PeriodicElectionEvent,
-    ReassignEvent,
-    RegisterEvent,
-    UnfenceEvent,
-    UnregisterEvent,
-)
+from elrcheck.model.control_plane import controller_event as events
+from elrcheck.model.control_plane.controller_event import ControlState, ElectionType, Event, MinIsrLevel
 from elrcheck.model.control_plane.creation import without_partition
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.reassignment import is_reassigning
@@ -151,7 +132,7 @@ def _events(
         registration = tuple(broker.registration for broker in brokers)
         if not befores:
             nothing = without_partition(question.settings, registration)
-            yield "the topic is created", partition_after(c, nothing, CreatePartitionEvent(after.replicas))
+            yield "the topic is created", partition_after(c, nothing, events.CreatePartitionEvent(after.replicas))
         for settings in dict.fromkeys((question.settings, question.changed)):
             for before in dict.fromkeys(befores):
                 now = Controller(settings=settings, partition=before, registration=registration)
@@ -166,7 +147,7 @@ def _events(
             (MinIsrLevel.TOPIC, new.topic_min_isr, replace(new, topic_min_isr=old.topic_min_isr)),
         ):
             now = Controller(settings=earlier, partition=before, registration=registration)
-            written = partition_after(c, now, MinIsrEvent(level, 0, value))
+            written = partition_after(c, now, events.MinIsrEvent(level, 0, value))
             yield f"min.insync.replicas of the {level.value} is written", written
 
 
@@ -178,7 +159,7 @@ def partition_after(c: Config, now: Controller, event: Event) -> Partition:
 def altered_by_leader(c: Config, now: Controller, leader: int, isr: frozenset[int], recovery: Recovery) -> Partition:
     """Return the partition after an AlterPartition of its leader with the present epochs."""
     p, epoch, unknown = now.partition, now.registration[leader].epoch, (0,) * len(now.registration)
-    request = AlterPartitionEvent(leader, epoch, p.leader_epoch, p.partition_epoch, isr, unknown, recovery)
+    request = events.AlterPartitionEvent(leader, epoch, p.leader_epoch, p.partition_epoch, isr, unknown, recovery)
     return partition_after(c, now, request)
 
 
@@ -188,34 +169,34 @@ def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tupl
         for isr in dict.fromkeys((after.isr, after.isr | (p.isr & p.removing), after.isr | p.removing)):
             for recovery in dict.fromkeys((after.recovery, p.recovery)):
                 yield f"AlterPartition of leader {{{p.leader}}}", altered_by_leader(c, now, p.leader, isr, recovery)
-    yield "a preferred election", partition_after(c, now, BalanceEvent())
-    yield "an unclean election", partition_after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
-    yield "the periodic unclean election", partition_after(c, now, PeriodicElectionEvent())
-    yield "an assignment of log directories", partition_after(c, now, DirectoriesEvent(moved=True))
-    yield "a report of log directories", partition_after(c, now, DirectoriesEvent(moved=False))
+    yield "a preferred election", partition_after(c, now, events.BalanceEvent())
+    yield "an unclean election", partition_after(c, now, events.ElectLeadersEvent(ElectionType.UNCLEAN, None))
+    yield "the periodic unclean election", partition_after(c, now, events.PeriodicElectionEvent())
+    yield "an assignment of log directories", partition_after(c, now, events.DirectoriesEvent(moved=True))
+    yield "a report of log directories", partition_after(c, now, events.DirectoriesEvent(moved=False))
 
 
 def _of_brokers(c: Config, now: Controller) -> Iterator[tuple[str, Partition]]:
     for b in range(len(now.registration)):
         who = f"broker {{{b}}}"
         epoch = now.registration[b].epoch
-        yield f"{who} is fenced or shuts down", partition_after(c, now, FenceEvent(b))
-        yield f"{who} is unfenced", partition_after(c, now, UnfenceEvent(b))
-        yield f"{who} registers after a clean shutdown", partition_after(c, now, RegisterEvent(b, epoch, True))
-        yield f"{who} registers after an unclean shutdown", partition_after(c, now, RegisterEvent(b, 0, True))
-        yield f"{who} is unregistered", partition_after(c, now, UnregisterEvent(b))
-        fails = DirectoryFailedEvent(b, ControlState.UNCHANGED)
+        yield f"{who} is fenced or shuts down", partition_after(c, now, events.FenceEvent(b))
+        yield f"{who} is unfenced", partition_after(c, now, events.UnfenceEvent(b))
+        yield f"{who} registers after a clean shutdown", partition_after(c, now, events.RegisterEvent(b, epoch, True))
+        yield f"{who} registers after an unclean shutdown", partition_after(c, now, events.RegisterEvent(b, 0, True))
+        yield f"{who} is unregistered", partition_after(c, now, events.UnregisterEvent(b))
+        fails = events.DirectoryFailedEvent(b, ControlState.UNCHANGED)
         yield f"a log directory of {who} fails", partition_after(c, now, fails)
-        yield f"{who} reports a new log directory", partition_after(c, now, DirectoryMovedEvent(b))
+        yield f"{who} reports a new log directory", partition_after(c, now, events.DirectoryMovedEvent(b))
 
 
 def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
     rest = tuple(b for b in after.replicas if b not in after.removing)
     for target in dict.fromkeys((rest, after.replicas)):
         listed = ", ".join(f"{{{b}}}" for b in target)
-        yield f"a reassignment to [{listed}]", partition_after(c, now, ReassignEvent(target))
+        yield f"a reassignment to [{listed}]", partition_after(c, now, events.ReassignEvent(target))
     if is_reassigning(now.partition):
-        yield "the reassignment is cancelled", partition_after(c, now, CancelReassignmentEvent())
+        yield "the reassignment is cancelled", partition_after(c, now, events.CancelReassignmentEvent())
 
 
 # ---------------------------------------------------------------------------- numbers and ids

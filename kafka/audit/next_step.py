@@ -25,15 +25,7 @@ from elrcheck.kafka.log.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import (
-    CancelReassignmentEvent,
-    DirectoriesEvent,
-    FeatureEvent,
-    FenceEvent,
-    MinIsrEvent,
-    MinIsrLevel,
-    UnregisterEvent,
-)
+from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
@@ -152,17 +144,17 @@ def _elr_in_use(c: Config, now: Controller) -> Iterator[NearFinding]:
     p = now.partition
     elr = _in_order(p.elr)
     if p.elr and p.elr <= frozenset(p.replicas):
-        rewrite = MinIsrEvent(MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
+        rewrite = events.MinIsrEvent(events.MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
         if not partition_after(c, now, rewrite).elr:
             words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
             yield NearFinding("rewrite-clears-elr", words, (elr,))
-        if not partition_after(c, now, DirectoriesEvent(moved=True)).elr:
+        if not partition_after(c, now, events.DirectoriesEvent(moved=True)).elr:
             yield NearFinding("directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,))
         for b in elr:
-            if now.registration[b].registered and b in partition_after(c, now, UnregisterEvent(b)).elr:
+            if now.registration[b].registered and b in partition_after(c, now, events.UnregisterEvent(b)).elr:
                 words = "ELR {}: broker {} stays in it if it is unregistered"
                 yield NearFinding("unregistration-keeps-elr", words, (elr, b))
-    if partition_after(c, now, FeatureEvent(enabled=False)).elr:
+    if partition_after(c, now, events.FeatureEvent(enabled=False)).elr:
         yield NearFinding("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
     if p.leader is None and not p.isr:
         words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
@@ -175,7 +167,7 @@ def _reassignment(c: Config, now: Controller) -> Iterator[NearFinding]:
         return
     words = "a reassignment adds {} and removes {} with ELR on"
     yield NearFinding("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
-    left = _left_in_elr(partition_after(c, now, CancelReassignmentEvent()))
+    left = _left_in_elr(partition_after(c, now, events.CancelReassignmentEvent()))
     if left:
         remaining = tuple(b for b in p.replicas if b not in p.adding)
         yield NearFinding(
@@ -197,7 +189,7 @@ def _unclean(c: Config, now: Controller) -> Iterator[NearFinding]:
     p = now.partition
     if p.leader is None:
         return
-    after = partition_after(c, now, FenceEvent(p.leader))
+    after = partition_after(c, now, events.FenceEvent(p.leader))
     if after.leader is not None and after.leader not in p.isr | p.elr:
         words = "ISR {}: if leader {} stops, {} leads, which is not in it"
         yield NearFinding("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))

@@ -7,39 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.recipe_notation.recipe_actions import (
-    Begin,
-    Commit,
-    ConfigureStep,
-    Create,
-    Delete,
-    DeleteCleanStopFiles,
-    DirectoryStep,
-    ElectStep,
-    Exited,
-    Feature,
-    LoseLog,
-    MoveDirectory,
-    Produce,
-    ReassignStep,
-    Send,
-    Signal,
-    Sleep,
-    Start,
-    Stream,
-    Throttle,
-    UnregisterStep,
-)
+from elrcheck.catalogue.recipe_notation import recipe_actions as actions
+from elrcheck.catalogue.recipe_notation import recipe_signs as signs
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
-from elrcheck.catalogue.recipe_notation.recipe_signs import (
-    Action,
-    Answered,
-    Leaderless,
-    LogEnd,
-    PrintedLine,
-    Unserved,
-    WaitStep,
-)
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
@@ -162,71 +132,71 @@ class RecipeRun:
             raise
         self.result.steps.append(DoneStep(self._number, step.text, begun, result, step.note))
 
-    def _act(self, action: Action) -> str:
+    def _act(self, action: signs.Action) -> str:
         """Do one step, and return its result in words."""
         cluster, clients = self._cluster, self._cluster.clients
         match action:
-            case Create():
+            case actions.Create():
                 clients.create(action.topic, action.assignments, action.config)
-            case Delete():
+            case actions.Delete():
                 clients.delete(action.topic)
-            case Produce():
+            case actions.Produce():
                 return self._produce(action)
-            case Send():
+            case actions.Send():
                 return self._send(action)
-            case Answered():
+            case signs.Answered():
                 return self._answered(action)
-            case Stream():
+            case actions.Stream():
                 return self._stream(action)
-            case Begin():
+            case actions.Begin():
                 return self._begin(action)
-            case Commit():
+            case actions.Commit():
                 clients.commit(action.producer)
                 partition, number = self._uncommitted.pop(action.producer)
                 self._acknowledged.setdefault(partition, set()).add(number)
-            case WaitStep():
+            case signs.WaitStep():
                 return self._signs.wait(action)
-            case Leaderless():
+            case signs.Leaderless():
                 return self._watch(action)
-            case Unserved():
+            case signs.Unserved():
                 return self._try(action)
-            case PrintedLine():
+            case signs.PrintedLine():
                 self._signs.hear(action)
-            case LogEnd():
+            case signs.LogEnd():
                 self._signs.await_log(action)
-            case Sleep():
+            case actions.Sleep():
                 time.sleep(action.seconds)
                 return action.because
-            case ElectStep():
+            case actions.ElectStep():
                 return self._elect(action)
-            case ReassignStep():
+            case actions.ReassignStep():
                 self._reassign(action)
-            case ConfigureStep():
+            case actions.ConfigureStep():
                 clients.configure(action.kind, action.name, action.values)
-            case Throttle():
+            case actions.Throttle():
                 for broker in range(cluster.broker_count):
                     clients.configure("broker", str(broker), {THROTTLE: str(action.rate)})
-            case Feature():
+            case actions.Feature():
                 clients.feature(action.name, action.level, action.kind)
-            case UnregisterStep():
+            case actions.UnregisterStep():
                 clients.unregister(action.broker)
-            case Signal() | Start() | Exited():
+            case actions.Signal() | actions.Start() | actions.Exited():
                 self._process(action)
-            case MoveDirectory():
+            case actions.MoveDirectory():
                 self._move(action)
-            case DeleteCleanStopFiles():
+            case actions.DeleteCleanStopFiles():
                 cluster.delete_clean_stop_files(action.broker)
-            case LoseLog():
+            case actions.LoseLog():
                 cluster.lose_log(action.broker, action.partition, action.first)
-            case DirectoryStep(kind="lose"):
+            case actions.DirectoryStep(kind="lose"):
                 cluster.lose_directory(action.broker, action.directory)
-            case DirectoryStep(kind="replace"):
+            case actions.DirectoryStep(kind="replace"):
                 cluster.replace_directory(action.broker, action.directory)
-            case DirectoryStep():
+            case actions.DirectoryStep():
                 cluster.drop_directory(action.broker, action.directory)
         return ""
 
-    def _elect(self, action: ElectStep) -> str:
+    def _elect(self, action: actions.ElectStep) -> str:
         """Ask for an election; if the finding predicts a refusal and Kafka elects, the finding is absent."""
         try:
             if action.via is None:
@@ -242,7 +212,7 @@ class RecipeRun:
             raise NotSeen(f"{action.partition}: the {action.kind} election is not refused")
         return ""
 
-    def _reassign(self, action: ReassignStep) -> None:
+    def _reassign(self, action: actions.ReassignStep) -> None:
         try:
             self._cluster.clients.reassign(action.partition, action.to)
         except RefusedByKafka as refused:
@@ -250,25 +220,25 @@ class RecipeRun:
                 raise
             raise NotSeen(f"{action.partition}: the request is refused: {refused}") from refused
 
-    def _process(self, action: Signal | Start | Exited) -> None:
+    def _process(self, action: actions.Signal | actions.Start | actions.Exited) -> None:
         broker = CONTROLLER if action.broker is None else action.broker
         match action:
-            case Start():
+            case actions.Start():
                 self._signs.started(broker)
                 wait = action.wait and action.broker is not None
                 self._cluster.start(broker, wait=wait, seconds=action.seconds)
-            case Exited():
+            case actions.Exited():
                 self._cluster.await_exit(broker, action.seconds)
-            case Signal(kind="stop"):
+            case actions.Signal(kind="stop"):
                 self._cluster.stop(broker, wait=action.wait, seconds=action.seconds)
-            case Signal(kind="kill"):
+            case actions.Signal(kind="kill"):
                 self._cluster.kill(broker, seconds=action.seconds)
-            case Signal(kind="pause"):
+            case actions.Signal(kind="pause"):
                 self._cluster.pause(broker)
-            case Signal():
+            case actions.Signal():
                 self._cluster.resume(broker)
 
-    def _move(self, action: MoveDirectory) -> None:
+    def _move(self, action: actions.MoveDirectory) -> None:
         cluster, where = self._cluster, (action.broker, action.partition)
         what = f"{action.partition} on broker {action.broker}"
         exists = lambda: cluster.directory_of(*where) is not None  # noqa: E731
@@ -279,7 +249,7 @@ class RecipeRun:
             moved = lambda: not action.wait or cluster.directory_of(*where) == action.directory  # noqa: E731
             self._signs.until(moved, action.seconds, f"the move of {what}")
 
-    def _produce(self, action: Produce) -> str:
+    def _produce(self, action: actions.Produce) -> str:
         first = self._produced.get(action.partition, 0)
         self._produced[action.partition] = first + action.records
         done, error = self._cluster.clients.produce(
@@ -292,13 +262,13 @@ class RecipeRun:
         self._acknowledged.setdefault(action.partition, set()).update(done)
         return f"{len(done)} of {action.records} acknowledged"
 
-    def _send(self, action: Send) -> str:
+    def _send(self, action: actions.Send) -> str:
         number = self._next_number(action.partition)
         self._cluster.clients.send(action.partition, number)
         self._sent.setdefault(action.partition, []).append(number)
         return f"record {number}"
 
-    def _begin(self, action: Begin) -> str:
+    def _begin(self, action: actions.Begin) -> str:
         number = self._next_number(action.partition)
         self._cluster.clients.begin(action.producer, action.partition, number)
         self._uncommitted[action.producer] = (action.partition, number)
@@ -309,7 +279,7 @@ class RecipeRun:
         self._produced[partition] = number + 1
         return number
 
-    def _answered(self, action: Answered) -> str:
+    def _answered(self, action: signs.Answered) -> str:
         """Wait for answers; raise `NotSeen` only if a record that should be acknowledged is not."""
         clients, partition = self._cluster.clients, action.partition
         numbers = self._sent.get(partition, [])
@@ -331,7 +301,7 @@ class RecipeRun:
             self._acknowledged.setdefault(partition, set()).update(done)
         return answers
 
-    def _stream(self, action: Stream) -> str:
+    def _stream(self, action: actions.Stream) -> str:
         clients, partition = self._cluster.clients, action.partition
         first = self._produced.get(partition, 0)
         if action.rate is not None:
@@ -341,7 +311,7 @@ class RecipeRun:
         self._acknowledged.setdefault(partition, set()).update(done)
         return f"{len(done)} of {self._produced[partition] - first} acknowledged"
 
-    def _watch(self, action: Leaderless) -> str:
+    def _watch(self, action: signs.Leaderless) -> str:
         """Watch a partition for a leader, and return its state in words."""
         end, state = time.monotonic() + action.seconds, None
         while time.monotonic() < end:
@@ -359,10 +329,10 @@ class RecipeRun:
         self._unavailable.append(f"{action.partition} had no leader for {action.seconds:.0f} s: {state}")
         return f"no leader: {state}"
 
-    def _try(self, action: Unserved) -> str:
+    def _try(self, action: signs.Unserved) -> str:
         """Send a record, and return in words whether it was acknowledged in time."""
         clients, partition = self._cluster.clients, action.partition
-        text = self._send(Send(partition))
+        text = self._send(actions.Send(partition))
         number, begun = self._sent[partition][-1], time.monotonic()
         while time.monotonic() < begun + action.seconds:
             if clients.sent(partition, number) == "acknowledged":

@@ -8,7 +8,7 @@
      "op": {"type": "fence", "broker": 1}}
  -> {"error": "NONE", "partition": {...}, "brokers": {...}}
 
-The operations and their fields are in `controller_ops` and `operator_ops`. Every knob of `Config` may be set
+The operations and their fields are in `operations`. Every knob of `Config` may be set
 by name; others have the variant's value, and the default variant is `kip_full`. A malformed question raises a
 `UsageFault` that names the path of the field; an event that the controller would refuse is an answer, with
 Kafka's name of the error.
@@ -27,8 +27,7 @@ from __future__ import annotations
 from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
-from elrcheck.kafka.what_if.controller_ops import find_operation
-from elrcheck.kafka.what_if.outcome_json import OperationOutcome
+from elrcheck.kafka.what_if.operations import OperationOutcome, find_operation
 from elrcheck.kafka.what_if.question import (
     CODES,
     WhatIfQuestion,

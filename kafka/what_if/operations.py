@@ -7,21 +7,68 @@ unregistered broker, and a proposed ISR with duplicates or unknown brokers, whic
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.kafka.what_if.outcome_json import OperationOutcome, WhatIfOp, controller_of, deciding, outcome, subject
 from elrcheck.kafka.what_if.question import NO_BROKER, WhatIfQuestion
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
-from elrcheck.model.control_plane.controller_event import Event
+from elrcheck.model.control_plane.controller_event import Decided, Event
 from elrcheck.model.control_plane.creation import without_partition
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.kafka_error import Error
-from elrcheck.model.replication_control import may_lead
-from elrcheck.model.state import Recovery, configured_min_isr
+from elrcheck.model.replication_control import Controller, may_lead
+from elrcheck.model.state import Partition, Recovery, Registration, configured_min_isr
+
+
+@dataclass(frozen=True)
+class OperationOutcome:
+    """The result of an operation. orders: the requested order of each list that the request names."""
+
+    error: str
+    partition: Partition | None
+    registration: tuple[Registration, ...]
+    orders: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WhatIfOp:
+    """One `op.type` and the other fields it takes."""
+
+    name: str
+    apply: Callable[[WhatIfQuestion, Node], OperationOutcome]
+    required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    needs_partition: bool = True
+
+
+def subject(request: WhatIfQuestion) -> Partition:
+    """Return the partition of a question that has one."""
+    assert request.partition is not None, "only an operation that makes a partition goes without"
+    return request.partition
+
+
+def controller_of(request: WhatIfQuestion) -> Controller:
+    """Return the state from which the controller decides, for a question that has a partition."""
+    return Controller(request.settings, subject(request), request.registration)
+
+
+def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = None) -> OperationOutcome:
+    """Return a decision as the outcome of a question."""
+    after = decided.controller
+    return OperationOutcome(decided.error.name, after.partition, after.registration, orders or {})
+
+
+def deciding(event_of: Callable[[WhatIfQuestion, Node], Event]) -> Callable[[WhatIfQuestion, Node], OperationOutcome]:
+    """Return an operation that reads its fields into an event and has the controller decide it."""
+
+    def apply(request: WhatIfQuestion, op: Node) -> OperationOutcome:
+        return outcome(decide(request.config, controller_of(request), event_of(request, op)))
+
+    return apply
+
 
 # ---------------------------------------------------------------------------- broker events
 
@@ -98,6 +145,42 @@ def _members(request: WhatIfQuestion, op: Node) -> list[tuple[int, int]]:
     return pairs
 
 
+# ---------------------------------------------------------------------------- operators
+
+
+def _elect_leaders(request: WhatIfQuestion, op: Node) -> events.ElectLeadersEvent:
+    kind = op["election_type"].member(events.ElectionType)
+    leader = op.get("desired_leader")
+    desired = None if leader.value is None else request.ids.optional(leader)
+    if desired is not None and kind != events.ElectionType.DESIGNATION:
+        leader.fail(f"{kind.name} takes no desired leader")
+    return events.ElectLeadersEvent(kind, desired)
+
+
+def _reassign(request: WhatIfQuestion, op: Node) -> OperationOutcome:
+    """Decide a reassignment. A target with an unregistered broker is refused, as Kafka's controller does."""
+    if any(broker.integer() not in request.ids for broker in op["target"].items()):
+        refused = Error.INVALID_REPLICA_ASSIGNMENT.name
+        return OperationOutcome(refused, subject(request), request.registration)
+    event = events.ReassignEvent(request.ids.distinct(op["target"]))
+    return outcome(decide(request.config, controller_of(request), event))
+
+
+def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
+    """Decide a change of min.insync.replicas at one level; `min_isr` of the question is its previous value."""
+    name = op["level"].value
+    level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)
+    if level is None:
+        levels = ", ".join(level.value for level in events.MinIsrLevel)
+        op["level"].fail(f"`{name}` is not a level", f"levels: {levels}")
+    value = op["value"].integer()
+    b = op.maybe("broker", request.ids.inside, 0)
+    before = controller_of(request)
+    if level != events.MinIsrLevel.TOPIC:
+        before = replace(before, settings=replace(before.settings, topic_min_isr=None))
+    return outcome(decide(request.config, before, events.MinIsrEvent(level, b, value)))
+
+
 # ---------------------------------------------------------------------------- a new topic
 
 
@@ -166,7 +249,10 @@ _ALL: tuple[WhatIfOp, ...] = (
     WhatIfOp("create_partition", _create_partition, ("replicas",), needs_partition=False),
     WhatIfOp("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
     WhatIfOp("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
-    *OPERATOR_OPERATIONS,
+    WhatIfOp("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
+    WhatIfOp("reassign", _reassign, ("target",)),
+    WhatIfOp("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
+    WhatIfOp("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
     WhatIfOp(
         "change",
         _change,
