@@ -59,6 +59,13 @@ class PlainModel:
         fn = next(a for a in self.model.actions if a.name == label.action)
         return fn.source(self.config, state, *label.args)
 
+    def attempt(self, state: object, label: Label) -> Any:
+        """Return the next state; None if the step is not enabled."""
+        try:
+            return self.step(state, label)
+        except NotEnabled:
+            return None
+
     def successors(self, state: object) -> Iterator[tuple[Label, Any]]:
         """Yield every enabled step, including those outside the bound."""
         for label, source in self.steps:

@@ -8,7 +8,7 @@ from typing import Any
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import ModelConfig, NotEnabled
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.reductions.commuting_steps import Commuting
 from elrcheck.proving.step_failure import differing
@@ -64,7 +64,7 @@ def orders_differ(model: Model, config: ModelConfig, first: Label, second: Label
     plain = PlainModel(model, config)
     before = dict(leaves(state, model.state_ty))
     action = model.actions_by_name[first.action]
-    after = _taken(plain, state, first)
+    after = plain.attempt(state, first)
     return InductionFailure(
         before=before,
         arguments=arguments(action, first.args),
@@ -79,8 +79,8 @@ def orders_differ(model: Model, config: ModelConfig, first: Label, second: Label
 def _difference(plain: PlainModel, first: Label, second: Label, state: Any) -> str:
     ends = []
     for one, other in ((first, second), (second, first)):
-        alone, after = _taken(plain, state, other), _taken(plain, state, one)
-        both = None if after is None else _taken(plain, after, other)
+        alone, after = plain.attempt(state, other), plain.attempt(state, one)
+        both = None if after is None else plain.attempt(after, other)
         if after is not None and (alone is None) != (both is None):
             return f"{other.action} is possible only {'after' if alone is None else 'before'} {one.action}"
         ends.append(both)
@@ -94,11 +94,3 @@ def _difference(plain: PlainModel, first: Label, second: Label, state: Any) -> s
         if plain.within(after) and plain.within(plain.step(state, other)) != plain.within(plain.step(after, other)):
             return f"{other.action} stays inside the bound only before or only after {one.action}"
     raise ReplayError(f"plain Python does not see that {first} and {second} do not commute")
-
-
-def _taken(plain: PlainModel, state: Any, label: Label) -> Any:
-    """Return the state after a step; None if it is not possible."""
-    try:
-        return plain.step(state, label)
-    except NotEnabled:
-        return None

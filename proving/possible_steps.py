@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import NotEnabled
 from elrcheck.proof.equivariance import image, renamed
 from elrcheck.proof.obligations import Prover
 from elrcheck.proof.possible import Allowed, Answer, FiredStep, Possible
@@ -90,9 +89,9 @@ class Replays:
         self._lemmas(fired)
         for other, enabled in (fired.enabled or {}).items():
             neighbour = self.ts.instances[other]
-            if (self._step(before, Label(neighbour.action, args[other])) is not None) != enabled:
+            if (self.plain.attempt(before, Label(neighbour.action, args[other])) is not None) != enabled:
                 raise ReplayError(f"the solver and plain Python disagree on the guards of {neighbour.action}")
-        after = self._step(before, label)
+        after = self.plain.attempt(before, label)
         if fired.after is None:
             return
         if after != fired.after:
@@ -121,12 +120,6 @@ class Replays:
         orders = itertools.permutations(range(self.ts.alike_count))
         for to in itertools.islice(orders, RENAMINGS):
             label = Label(fn.name, image(fn, instance.args, to))
-            if self._step(renamed(before, ty, to), label) != renamed(after, ty, to):
+            if self.plain.attempt(renamed(before, ty, to), label) != renamed(after, ty, to):
                 raise ReplayError(f"{label} is not the renamed step of {instance.action}{instance.args}")
             self.steps += 1
-
-    def _step(self, before: Any, label: Label) -> Any:
-        try:
-            return self.plain.step(before, label)
-        except NotEnabled:
-            return None

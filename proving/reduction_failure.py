@@ -8,7 +8,7 @@ from elrcheck.lang.induction import Reduction
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import ModelConfig, NotEnabled
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.reductions.same_states import ALIKE, CHECKS, SETTINGS, with_settings
 from elrcheck.proving.step_failure import differing
 from elrcheck.results.prove_report import InductionFailure
@@ -50,7 +50,8 @@ class PlainReduction:
         reason = next((reason for reason in reasons if reason is not None), None)
         if reason is None:
             raise ReplayError(f"{self.reduction.name}: plain Python sees no difference after {label}")
-        after = next((t for t in (_step(*one, label) for one in (plain, reduced)) if t is not None), state)
+        tried = (self.plain.attempt(state, label), self.reduced.attempt(state, label))
+        after = next((t for t in tried if t is not None), state)
         before = dict(leaves(state, self.model.state_ty))
         action = self.model.actions_by_name[label.action]
         with_arguments = arguments(action, label.args)
@@ -69,7 +70,7 @@ class PlainReduction:
         self, label: Label, one: tuple[PlainModel, Any], two: tuple[PlainModel, Any], *, with_checks: bool
     ) -> str | None:
         """Return how two steps disagree; None if they agree. one, two: a model and a state before the step."""
-        afters = _step(*one, label), _step(*two, label)
+        afters = tuple(plain.attempt(before, label) for plain, before in (one, two))
         mapped = [None if after is None else self.representative(after) for after in afters]
         inside = [after is None or self.plain.within(after) for after in afters]
         meet = None not in afters and mapped[0] == mapped[1] and inside[0] == inside[1]
@@ -102,11 +103,3 @@ class PlainReduction:
         """Return whether a step violates a property of steps, or witnesses one."""
         steps = (fn for fn in self.model.checks if fn.is_step)
         return any(plain.holds(fn, before, after) != (fn.kind == "always") for fn in steps)
-
-
-def _step(plain: PlainModel, state: Any, label: Label) -> Any:
-    """Return the state after a step; None if it is not possible."""
-    try:
-        return plain.step(state, label)
-    except NotEnabled:
-        return None

@@ -250,8 +250,8 @@ def what_if(
 def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.errors import did_you_mean
     from elrcheck.base.requests import Selection
-    from elrcheck.kafka.what_if.operations import OPERATIONS
     from elrcheck.kafka.what_if.template import template
+    from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 
     if name not in OPERATIONS:
         message, help = f"`{name}` is not supported", did_you_mean(name, OPERATIONS)

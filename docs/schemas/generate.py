@@ -18,8 +18,8 @@ from elrcheck.console.effective_options import EffectiveOption
 from elrcheck.declared.effective import Effective
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.doctor import DoctorItem
-from elrcheck.kafka.what_if.operations import OPERATIONS
 from elrcheck.kafka.what_if.question import PARTITION_KEYS, SETS, knob_names
+from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 from elrcheck.laboratory.evidence.report_schemas import DIALECT, Schema, array_of, document, file_name, report_schemas
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config

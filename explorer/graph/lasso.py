@@ -13,7 +13,6 @@ from elrcheck.explorer.graph.graph import Graph
 from elrcheck.explorer.graph.lassos import FairInstance, Waiting
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import NotEnabled
 from elrcheck.traces.describe import arguments
 from elrcheck.traces.replay import Replayed, ReplayError, replay
 from elrcheck.traces.violation import BrokenPart
@@ -63,8 +62,5 @@ def _check_fair(
 
 def _after(plain: PlainModel, state: object, label: Label) -> object:
     """Return the next state, None if the step is disabled or leaves the bound."""
-    try:
-        after = plain.step(state, label)
-    except NotEnabled:
-        return None
-    return after if plain.within(after) else None
+    after = plain.attempt(state, label)
+    return after if after is not None and plain.within(after) else None

@@ -8,7 +8,7 @@
      "op": {"type": "fence", "broker": 1}}
  -> {"error": "NONE", "partition": {...}, "brokers": {...}}
 
-The operations and their fields are in `operations`. Every knob of `Config` may be set
+The operations and their fields are in `what_if_operations`. Every knob of `Config` may be set
 by name; others have the variant's value, and the default variant is `kip_full`. A malformed question raises a
 `UsageFault` that names the path of the field; an event that the controller would refuse is an answer, with
 Kafka's name of the error.
@@ -27,7 +27,6 @@ from __future__ import annotations
 from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
-from elrcheck.kafka.what_if.operations import OperationOutcome, find_operation
 from elrcheck.kafka.what_if.question import (
     CODES,
     WhatIfQuestion,
@@ -36,6 +35,7 @@ from elrcheck.kafka.what_if.question import (
     question_keys,
     read_request,
 )
+from elrcheck.kafka.what_if.what_if_operations import OperationOutcome, find_operation
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:

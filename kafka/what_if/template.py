@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from elrcheck.kafka.what_if.operations import OPERATIONS
+from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 
 REPLICAS = (1, 2, 3)
 FIELDS: Mapping[str, Any] = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.strict import Node
-from elrcheck.kafka.what_if.operations import OPERATIONS
+from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 from support.invoked import Invoke
 
 Job = Callable[[str, str, Any], list[Any]]

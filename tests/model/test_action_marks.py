@@ -16,7 +16,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.what_if.operations import OPERATIONS
+from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.marks import NO_MARKS, Marks
 from elrcheck.lang.runtime import action
