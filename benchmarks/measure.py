@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elrcheck.lang.load import Model
     from elrcheck.lang.lowering.program import Program
 
-KIBIBYTE, MEBI = 1 << 10, 1 << 20
+KIBIBYTE, MEBI, GIBI = 1 << 10, 1 << 20, 1 << 30
 GRACE = 5.0  # seconds between interrupting a child and killing it
 
 
@@ -217,6 +217,25 @@ def run_child(
             errors=errors.read(),
             mark=reader.mark,
         )
+
+
+TOUCH = """
+import mmap, sys
+size = int(sys.argv[1])
+memory = mmap.mmap(-1, size)
+if hasattr(mmap, "MADV_HUGEPAGE"):
+    memory.madvise(mmap.MADV_HUGEPAGE)
+memory[::mmap.PAGESIZE] = bytes(size // mmap.PAGESIZE)
+"""
+
+
+def touch_memory(size: int) -> Child:
+    """Have a process write to `size` bytes, a multiple of a page, and end; return it.
+
+    The host of a virtual machine may take seconds to provide a GiB that no process has written to of late. Without
+    this, whichever row comes first pays for it.
+    """
+    return run_child([sys.executable, "-c", TOUCH, str(size)])
 
 
 class _LineTimes(threading.Thread):

@@ -27,7 +27,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from measure import MEBI, Child, PrintedTable, control, end_children_on_sigterm, machine, run_child, write_report
+from measure import (
+    GIBI,
+    MEBI,
+    Child,
+    PrintedTable,
+    control,
+    end_children_on_sigterm,
+    machine,
+    run_child,
+    touch_memory,
+    write_report,
+)
 from rows import FACTORS, GROUPS, ROWS, TableRow
 from spin import MODES, read_verifier, verifier_command
 
@@ -145,6 +156,7 @@ class Comparison:
                     self._measure(row)
 
     def _measure(self, row: TableRow) -> None:
+        touch_memory(self.options.touch * GIBI)
         try:
             one = self._run(row)
         except Missing as fault:
@@ -283,6 +295,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--reference-seconds", type=float, default=20.0)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for one run of C, Spin or Stateright")
     parser.add_argument("--storage", choices=("bits", "bytes"), default="bits", help="Promela variables")
+    parser.add_argument("--touch", type=int, default=2, metavar="GIB", help="memory to write to before each run")
     parser.add_argument("--output", type=Path, default=Path("runs/benchmarks/table.json"))
     options = parser.parse_args(arguments)
     options.rounds = 1 if options.quick else options.rounds

@@ -26,7 +26,7 @@ import edited_proof
 import edited_rule
 import table
 from c_program import CResult, compile_c, find_compiler, run_c
-from measure import Child, run_child
+from measure import MEBI, Child, run_child, touch_memory
 from promela import promela_source
 from rows import FACTORS, GROUPS, ROWS
 from spin import MODES, SpinResult, build_verifier, find_spin, read_verifier, verifier_command
@@ -201,11 +201,16 @@ Progress(9) at 2026-11-29 10:01:03: 61,000 states generated (..), 6,300 distinct
 
 
 @pytest.mark.slow
+def test_memory_is_written_to_before_a_run() -> None:
+    child = touch_memory(64 * MEBI)
+    assert child.exit_code == 0 and child.peak_bytes >= 64 * MEBI
+
+
 def test_the_table_of_a_small_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is not installed here is named; the others count the same."""
     rows = "elrcheck 1$|elrcheck 1, .*(step|symmetry)|C 1$|Spin 1 d|TLC|Python"
     report = tmp_path / "table.json"
-    assert table.main(["two_phase", "--rounds", "1", "--rows", rows, "--output", str(report)]) == 0
+    assert table.main(["two_phase", "--rounds", "1", "--touch", "1", "--rows", rows, "--output", str(report)]) == 0
     (problem,) = json.loads(report.read_text())["problems"]
     counts = {row["row"]: {(run["distinct"], run["generated"]) for run in row["runs"]} for row in problem["rows"]}
     assert counts.keys() | problem["missing"].keys() == {row.name for row in ROWS if re.search(rows, row.name)}
