@@ -13,8 +13,9 @@ dropped when the block ends (`mark`, `forget`), as dominance requires.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode
 
@@ -90,7 +91,8 @@ class Writer(FunctionLines):
         self.lanes = lanes
         self._read_leaf, self._read_flag = read_leaf, read_flag
         self._names: dict[int, tuple[str, bool]] = {}
-        self._order: list[int] = []
+        self._opposites: dict[int, str] = {}
+        self._order: list[tuple[dict[int, Any], int]] = []
 
     # -- nodes
 
@@ -99,56 +101,84 @@ class Writer(FunctionLines):
 
     def forget(self, mark: int) -> None:
         """Drop the names given since the mark."""
-        for ident in self._order[mark:]:
-            del self._names[ident]
+        for names, ident in self._order[mark:]:
+            del names[ident]
         del self._order[mark:]
 
     def compute(self, node: DagNode) -> None:
         """Emit a node whose operands are already computed, constant, or negations of computed nodes."""
-        if node.id not in self._names:
-            self._names[node.id] = self._emit(node)
-            self._order.append(node.id)
+        if node.id in self._names or node.id in self._opposites:
+            return
+        opposite = self._opposite(node)
+        if opposite:
+            self._opposites[node.id] = opposite
+            self._order.append((self._opposites, node.id))
+        else:
+            self._name(node, self._emit(node))
+
+    def _name(self, node: DagNode, name: tuple[str, bool]) -> None:
+        self._names[node.id] = name
+        self._order.append((self._names, node.id))
 
     def number(self, node: DagNode) -> str:
         """Return the node as an integer."""
         if node.is_const:
             return self.lanes.const(node.lo)
-        if node.op != "not" and not self._names[node.id][1]:
-            return self._names[node.id][0]
+        name, is_flag = self._names.get(node.id, ("", True))
+        if not is_flag:
+            return name
         return self.let(f"zext {self.lanes.flag} {self.flag(node)} to {self.lanes.number}")
 
     def flag(self, node: DagNode) -> str:
         """Return the node, which is 0 or 1, as a boolean."""
         if node.is_const:
             return self.lanes.truth(bool(node.lo))
-        if node.op == "not":
-            if node.id not in self._names:
-                self._names[node.id] = self._inverse(node.args[0]), True
-                self._order.append(node.id)
-            return self._names[node.id][0]
+        if node.id not in self._names:
+            inverse = self._inverse(node.args[0]) if node.op == "not" else self.negate(self._opposites[node.id])
+            self._name(node, (inverse, True))
         name, is_flag = self._names[node.id]
         return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
 
     def _inverse(self, node: DagNode) -> str:
         """Return the negation of a node; for a comparison emit the opposite one, which costs no more."""
+        if node.id in self._opposites:
+            return self._opposites[node.id]
         if node.op == "lt" or (node.op == "eq" and not all(arg.is_bool for arg in node.args)):
             word = "sge" if node.op == "lt" else "ne"
             a, b = (self.number(arg) for arg in node.args)
             return self.let(f"icmp {word} {self.lanes.number} {a}, {b}")
         return self.negate(self.flag(node))
 
+    def _opposite(self, node: DagNode) -> str:
+        """Emit the negation of a node and return its name, if that costs less than the node; "" for others.
+
+        These are disjunctions, which the graph writes as negated conjunctions, and booleans that differ.
+        """
+        if node.op == "eq" and all(arg.is_bool for arg in node.args):
+            return self._differ(node)
+        if node.op == "and" and all(arg.op == "not" for arg in node.args):
+            return self._joined("or", [self.flag(arg.args[0]) for arg in node.args])
+        return ""
+
+    def _differ(self, node: DagNode) -> str:
+        a, b = (self.flag(arg) for arg in node.args)
+        return self.let(f"xor {self.lanes.flag} {a}, {b}")
+
     def negate(self, name: str) -> str:
         return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")
 
     def hit(self, node: DagNode, value: int) -> str:
         """Return, as a boolean, whether a boolean node has this value."""
-        return self.flag(node) if value else self.negate(self.flag(node))
+        return self.flag(node) if value else self._inverse(node)
 
     def all_of(self, flags: list[str]) -> str:
         """Return the conjunction of booleans."""
-        result = flags[0] if flags else self.lanes.truth(True)
+        return self._joined("and", flags) if flags else self.lanes.truth(True)
+
+    def _joined(self, word: str, flags: list[str]) -> str:
+        result = flags[0]
         for other in flags[1:]:
-            result = self.let(f"and {self.lanes.flag} {result}, {other}")
+            result = self.let(f"{word} {self.lanes.flag} {result}, {other}")
         return result
 
     def _emit(self, node: DagNode) -> tuple[str, bool]:
@@ -176,7 +206,7 @@ class Writer(FunctionLines):
             case "lt" | "eq":
                 return self._compare(node), True
             case "and":
-                return self.all_of([self.flag(arg) for arg in args]), True
+                return self._conjunction(args), True
             case "ite":
                 return self._choose(node)
             case "shl1":
@@ -204,10 +234,16 @@ class Writer(FunctionLines):
         word = "udiv" if node.op == "div" else "urem"
         return self.let(f"{word} {kind} {a}, {b}")
 
+    def _conjunction(self, args: Sequence[DagNode]) -> str:
+        """Return a conjunction; several negations in it are one, of the disjunction of what they negate."""
+        denied = [arg.args[0] for arg in args if arg.op == "not"]
+        if len(denied) < 2:
+            return self.all_of([self.flag(arg) for arg in args])
+        others = [self.flag(arg) for arg in args if arg.op != "not"]
+        return self.all_of([*others, self.negate(self._joined("or", [self.flag(node) for node in denied]))])
+
     def _compare(self, node: DagNode) -> str:
         a, b = node.args
-        if a.is_bool and b.is_bool and node.op == "eq":
-            return self.negate(self.let(f"xor {self.lanes.flag} {self.flag(a)}, {self.flag(b)}"))
         word = "slt" if node.op == "lt" else "eq"
         return self.let(f"icmp {word} {self.lanes.number} {self.number(a)}, {self.number(b)}")
 

@@ -156,8 +156,8 @@ class InstanceGroup:
             if block.enters is not None:
                 self._count(self.counters.cut(block.enters), w.let(f"xor {self.mask} {mask}, {within}"))
             then, after, before = w.new_label("then"), w.new_label("after"), w.block
-            some = w.let(f"icmp ne {self.mask} {within}, 0")
-            w.do(f"br i1 {some}, label %{then}, label %{after}")
+            none = w.let(f"icmp eq {self.mask} {within}, 0")
+            w.do(f"br i1 {none}, label %{after}, label %{then}")
             w.start(then)
             reached = self._block(child, at, within)
             end = w.block

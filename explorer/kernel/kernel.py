@@ -26,6 +26,7 @@ from elrcheck.explorer.kernel.expand_ir import (
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
+from elrcheck.explorer.kernel.object_code import SIMPLIFIED
 from elrcheck.explorer.kernel.quick.instructions import NotInterpreted
 from elrcheck.explorer.kernel.quick.quick_ir import quick_modules
 from elrcheck.explorer.kernel.quick.upgrade import Upgrade
@@ -252,7 +253,7 @@ def spread_modules(program: Program, shapes: KernelShapes, functions: list[str])
     """Distribute the functions and @expand over modules.
 
     The first one holds everything except the groups of @expand, which fill it and further modules up to a target
-    size.
+    size; these are `SIMPLIFIED`.
     """
     shared = [_declarations(shapes.lanes), BRANCH_WEIGHTS]
     driver, groups = expand_functions(program, shapes.layout, shapes.lanes)
@@ -266,7 +267,8 @@ def spread_modules(program: Program, shapes: KernelShapes, functions: list[str])
             modules[0].append(declared(number))
         modules[-1].append(group)
         size += len(group)
-    return ["\n".join([*module, ""]) for module in modules]
+    texts = ["\n".join([*module, ""]) for module in modules]
+    return [texts[0], *(SIMPLIFIED + text for text in texts[1:])]
 
 
 def _declarations(lanes: Lanes) -> str:

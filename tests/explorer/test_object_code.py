@@ -54,5 +54,15 @@ def test_without_helpers_all_is_made_here(program: str, monkeypatch: pytest.Monk
     assert compiler.object_codes([CALLER, HALF], machine, processes=2) == alone
 
 
+def test_a_simplified_module_does_the_same() -> None:
+    """Its code is compiled with fewer simplifications, and the next module with all of them again."""
+    machine = compiler.target_machine()
+    text = "define i64 @f(i64 %x) {\n  %y = xor i64 %x, -1\n  %z = xor i64 %y, -1\n  ret i64 %z\n}\n"
+    before = compiler.object_code(text, machine)
+    native = compile_modules([compiler.SIMPLIFIED + text], {"f": 1}, None)
+    assert native.functions["f"](41) == 41
+    assert compiler.object_code(text, machine) == before
+
+
 def test_shares_are_about_equal() -> None:
     assert compiler._shares(["x" * n for n in (5, 4, 3, 2, 1)], 2) == [[0, 3, 4], [1, 2]]
