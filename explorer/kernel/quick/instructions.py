@@ -78,7 +78,8 @@ class _Assembler:
         self._constants: dict[int, int] = {}
         self._most = 1 << min(self.lanes.bits, CONSTANTS)
         self._registers: dict[int, int] = {}
-        self._open: list[int | None] = []
+        self._opposites: dict[int, int] = {}
+        self._open: list[tuple[dict[int, int], int] | None] = []
         self.room = self._most
 
     # -- registers
@@ -91,19 +92,25 @@ class _Assembler:
     def let(self, op: Op, a: int = 0, b: int = 0, c: int = 0, e: int = 0, ident: int | None = None) -> int:
         """Add an instruction with a result; return its register. ident: of the node whose value it is."""
         register = self._most + len(self._open)
-        self._open.append(ident)
+        self._open.append(None)
         if ident is not None:
-            self._registers[ident] = register
+            self._name(self._registers, ident, register)
         self.room = max(self.room, register + 1)
         self.do(op, register, a, b, c, e)
         return register
 
     def forget(self, mark: int) -> None:
         """Free all registers but the first `mark`."""
-        for ident in self._open[mark:]:
-            if ident is not None:
-                del self._registers[ident]
+        for entry in self._open[mark:]:
+            if entry is not None:
+                registers, ident = entry
+                del registers[ident]
         del self._open[mark:]
+
+    def _name(self, registers: dict[int, int], ident: int, register: int) -> None:
+        """Note that the last register, which is the given one, has the value of a node, or of its negation."""
+        registers[ident] = register
+        self._open[-1] = registers, ident
 
     def constant(self, value: int) -> int:
         register = self._constants.setdefault(value, len(self._constants))
@@ -115,33 +122,55 @@ class _Assembler:
         """Return the register of a node that is computed, constant, or the negation of such a node."""
         if node.is_const:
             return self.constant(node.lo)
-        if node.op == "not" and node.id not in self._registers:
-            return self.let(Op.NOT, self.register(node.args[0]), ident=node.id)
-        return self._registers[node.id]
+        if node.id in self._registers:
+            return self._registers[node.id]
+        if node.op == "not":
+            negated = node.args[0]
+            if negated.id in self._opposites:
+                return self._opposites[negated.id]
+            return self.let(Op.NOT, self.register(negated), ident=node.id)
+        return self.let(Op.NOT, self._opposites[node.id], ident=node.id)
 
     def hit(self, node: DagNode, value: int) -> int:
         """Return a register that is 1 where a boolean node has this value."""
-        register = self.register(node)
-        return register if value else self.let(Op.NOT, register)
+        if value:
+            return self.register(node)
+        return self._opposites[node.id] if node.id in self._opposites else self.let(Op.NOT, self.register(node))
 
-    def all_of(self, nodes: Sequence[DagNode], op: Op = Op.BAND, ident: int | None = None) -> int:
-        registers = [self.register(node) for node in nodes]
-        return self._joined(registers, op, ident)
+    def all_of(self, nodes: Sequence[DagNode], ident: int | None = None) -> int:
+        """Return a register with a conjunction; taking a part away needs no instruction for its negation."""
+        taken = [node for node in nodes if node.op == "not" and self._is_open(node)]
+        registers = [self.register(node) for node in nodes if node not in taken]
+        if not registers:
+            registers = [self.register(taken.pop(0))]
+        more = [(Op.BAND, register) for register in registers[1:]]
+        more += [(Op.ANDNOT, self.register(node.args[0])) for node in taken]
+        return self._joined(registers[0], more, ident)
 
-    def _joined(self, registers: Sequence[int], op: Op, ident: int | None = None) -> int:
-        result = registers[0]
-        for number, other in enumerate(registers[1:], 2):
-            result = self.let(op, result, other, ident=ident if number == len(registers) else None)
+    def _is_open(self, node: DagNode) -> bool:
+        """Return whether neither this negation nor the opposite of what it negates has a register."""
+        return node.id not in self._registers and node.args[0].id not in self._opposites
+
+    def any_of(self, registers: Sequence[int]) -> int:
+        return self._joined(registers[0], [(Op.BOR, register) for register in registers[1:]])
+
+    def _joined(self, first: int, more: Sequence[tuple[Op, int]], ident: int | None = None) -> int:
+        result = first
+        for number, (op, other) in enumerate(more, 1):
+            result = self.let(op, result, other, ident=ident if number == len(more) else None)
         return result
 
     def compute(self, node: DagNode) -> None:
         """Compute a node whose operands have registers."""
-        if node.id in self._registers:
+        if node.id in self._registers or node.id in self._opposites:
             return
         if node.op == "var":
             self._leaf(node)
+        elif node.op == "and" and all(arg.op == "not" for arg in node.args):
+            some = self.any_of([self.register(arg.args[0]) for arg in node.args])  # a disjunction is a negated `and`
+            self._name(self._opposites, node.id, some)
         elif node.op == "and":
-            self.all_of(node.args, ident=node.id)
+            self.all_of(node.args, node.id)
         elif node.op in DIRECT:
             operands = [self.register(arg) for arg in node.args]
             a, b, c = (*operands, 0, 0, 0)[:3]
@@ -246,7 +275,7 @@ class _Assembler:
         sometimes = [(check, self.hit(node, value)) for check, node, value in undecided]
         jump = None
         if sometimes and not hits:
-            some = self._joined([register for _, register in sometimes], Op.BOR)
+            some = self.any_of([register for _, register in sometimes])
             jump = self.do(Op.SKIP, a=some, b=mask)
         for check, register in [*hits, *sometimes]:
             word, bit = divmod(check, 64)
