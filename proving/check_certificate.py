@@ -69,12 +69,17 @@ NAMED_DIGITS = 12
 """Digits of a digest in an error message."""
 
 
-def run_check_certificate(request: CertificateRequest, progress: Progress) -> CertificateReport:
-    """Compare a certificate with this source, and discharge it by a solver if the request names one."""
+def run_check_certificate(request: CertificateRequest, progress: Progress, partial: bool = False) -> CertificateReport:
+    """Compare a certificate with this source, and discharge it by a solver if the request names one.
+
+    partial: after an interrupt, return a report of the answers until then instead of raising KeyboardInterrupt.
+    """
     started = time.perf_counter()
     folder, timeout = request.folder, request.timeout or DEFAULT_TIMEOUT
     manifest = read_manifest(folder)
-    solver = how = origin = None
+    solver = how = None
+    origins: list[KeptOrigin] = []
+    interrupted = False
     if request.solver is not None:
         solver = SolverReport(request.solver, solver_version(request.solver), timeout)
         how = _how(request, request.solver, timeout)
@@ -97,8 +102,13 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
     for file in compared.shared:
         reports.append(ScriptReport(file, "", {}, "changed", 0, 0, (), (), 0.0))
     if how is not None:
-        with alone_in(how.proofs or folder, needed=how.proofs is not None):
-            origin = _discharge(folder, manifest, how, request.workers, reports, progress)
+        try:
+            with alone_in(how.proofs or folder, needed=how.proofs is not None):
+                _discharge(folder, manifest, how, request.workers, reports, origins, progress)
+        except KeyboardInterrupt:
+            if not partial:
+                raise
+            interrupted = True
     return CertificateReport(
         verdict=certificate_verdict(tuple(reports), how is not None, manifest.open),
         variant=manifest.variant,
@@ -112,7 +122,8 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         assumptions=manifest.assumptions,
         coverage=compared.coverage,
         seconds=round(time.perf_counter() - started, 3),
-        kept=origin,
+        kept=KeptOrigin.oldest(origins),
+        interrupted=interrupted,
     )
 
 
@@ -288,12 +299,14 @@ def _discharge(
     how: HowToDischarge,
     workers: int | None,
     reports: list[ScriptReport],
+    origins: list[KeptOrigin],
     progress: Progress,
-) -> KeptOrigin | None:
-    """Discharge every script, and put the answers into its report; return the origin of those from earlier runs."""
+) -> None:
+    """Discharge every script, and put the answers into its report, and the origins of those from earlier runs."""
     progress.stage(f"discharging by {how.solver}")
     total, done = sum(len(script.cells) for script in manifest.scripts), 0
-    origins: list[KeptOrigin] = []
+    for number in range(len(manifest.scripts)):
+        reports[number] = replace(reports[number], answered=False)
     for number, (script, of_script) in enumerate(discharge(folder, manifest, how, workers)):
         answers = of_script.answers
         done += len(answers)
@@ -306,10 +319,10 @@ def _discharge(
             refuted=tuple(name for name, answer in by_cell if answer.verdict == "sat"),
             seconds=round(sum(answer.seconds for answer in answers), 3),
             proofs=None if how.checker is None else _proofs(by_cell),
+            answered=True,
         )
         verdict = "refuted" if report.refuted else "proved" if report.complete else "unknown"
         progress.tell(ObligationDone(how.solver, done, total, " ".join(script.subject), verdict, report.seconds))
-    return KeptOrigin.oldest(origins)
 
 
 def _proofs(by_cell: Sequence[tuple[str, QuestionAnswer]]) -> ProofObjects:

@@ -72,7 +72,7 @@ def prove(
             signatures,
             request.fresh,
         )
-        return shell.run(lambda progress: run_check_certificate(certificate, progress), output)
+        return shell.run(lambda progress: run_check_certificate(certificate, progress, partial=True), output)
     reject_given(("proofs",), "a certificate, with --check-certificate")
     if not controller:
         from elrcheck.proving.prove import run_prove

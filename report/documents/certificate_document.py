@@ -34,7 +34,7 @@ _PROOF = {
 
 def certificate_blocks(report: CertificateReport, detail: int = 0) -> Iterator[Block]:
     for script in report.scripts:
-        if script.fit != "same" or not script.complete:
+        if script.fit != "same" or (script.answered and not script.complete):
             yield from script_blocks(script)
     if detail >= 0:
         for name in report.open:
@@ -44,6 +44,7 @@ def certificate_blocks(report: CertificateReport, detail: int = 0) -> Iterator[B
         yield Labelled("source", f"{source}; every text was made anew from the one of today and compared")
         yield from claim_blocks(report.coverage)
         yield Labelled("kept", from_store(report.kept))
+        yield Labelled("stopped", "interrupted; the same command resumes" if report.interrupted else None)
     if detail > 0:
         rows = [
             (

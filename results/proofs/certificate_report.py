@@ -61,11 +61,14 @@ class ScriptReport(Record, frozen=True):
     seconds: float
     proofs: ProofObjects | None = None
     """Set if proofs of the answers were requested."""
+    answered: bool = True
+    """False if a solver was asked, and an interrupt came before its answers."""
 
     @property
     def complete(self) -> bool:
-        """Return whether the solver answered `unsat` throughout, and every proof that was requested is accepted."""
-        return not (self.unknown or self.refuted or (self.proofs is not None and self.proofs.faults))
+        """Return whether the solver, if asked, answered `unsat` throughout, with accepted proofs if requested."""
+        faults = self.proofs is not None and self.proofs.faults
+        return self.answered and not (self.unknown or self.refuted or faults)
 
     @property
     def subject(self) -> str:
@@ -100,6 +103,8 @@ class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1")
     """Set if proofs were requested."""
     kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
+    interrupted: bool = False
+    """An interrupt came before all answers; they are stored, and the same command asks only for the others."""
 
 
 def certificate_verdict(

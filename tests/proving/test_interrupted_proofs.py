@@ -8,8 +8,9 @@ import pytest
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Event, ObligationDone, Silent
-from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
+from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.report.formats import render
 from elrcheck.results.prove_report import ProveReport
@@ -83,6 +84,23 @@ def test_no_certificate_of_a_part_is_written(tmp_path: Path) -> None:
     request = ProveRequest(Selection(model=COMMIT), any_size=True, certificate=folder)
     report = interrupted(request, "[1/3] initiation, for any size", 1)
     assert report.cells == () and not any(folder.rglob("*.smt2"))
+
+
+def test_a_solver_that_is_interrupted_has_discharged_no_more_than_it_answered(tmp_path: Path) -> None:
+    model, folder = Selection(model=PETERSON), tmp_path / "certificate"
+    run_prove(ProveRequest(model, certificate=folder), Silent())
+    request = CertificateRequest(folder, "z3", 1, 20.0, model)
+    press = Pressed("discharging by z3", 2)
+    with pytest.raises(KeyboardInterrupt):
+        run_check_certificate(request, press)
+    report = run_check_certificate(request, press, partial=True)
+    assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INTERRUPTED)
+    first, second, *others = report.scripts
+    assert first.complete and second.complete and len(others) > 1
+    assert not any(script.complete or script.discharged for script in others)
+    assert "resumes" in render(report, "text") and f'skipped="{len(others)}"' in render(report, "junit")
+    whole = run_check_certificate(request, Silent())
+    assert whole.verdict == "discharged" and whole.kept is not None
 
 
 def test_a_proof_stays_proved_when_what_comes_after_it_is_interrupted() -> None:
