@@ -41,7 +41,7 @@ CHUNK = 64
 """Number of states whose successors share one buffer."""
 MODULE = 250_000
 """Target size of a module, in characters of IR: small enough to share the work, large enough to pay off."""
-NODE_SECONDS = 0.0005
+NODE_SECONDS = 0.00015
 """Processor seconds in which a node of a program is compiled (measured)."""
 SIGNATURES = {"expand": 9, "explore": 2, "insert_rows": 5, "hashes": 3, "rehash": 7, "check": 5, "values": 4}
 """Native functions and the number of their arguments, all 64-bit."""

@@ -58,18 +58,18 @@ class Walker:
     def run(self) -> WalkDigest:
         layout = self.kernel.layout
         rows = np.repeat(layout.pack_rows(self.program.init[:1]), self.walks, axis=0)
+        words = np.zeros(self.walks, np.uint64)
         walk = np.arange(self.walks, dtype=np.uint64)
         visited: set[int] = set()
         new_columns: list[list[npt.NDArray[np.int32]]] = []
         generated, total, longest = 0, np.uint64(0), 0
         for step in range(self.steps + 1):
             columns = layout.columns(rows)
-            words = self._words(columns)
             new = [k for k, word in enumerate(words.tolist()) if _is_new(visited, word)]
             new_columns.append([column[new].astype(np.int32) for column in columns])
             if step == self.steps:
                 break
-            moved, rows, edges, hashed = self._step(rows, columns, words, walk, step)
+            moved, rows, words, edges, hashed = self._step(rows, columns, words, walk, step)
             generated += edges
             total += hashed
             if not len(moved):
@@ -79,27 +79,26 @@ class Walker:
         joined = tuple(np.concatenate(parts) for parts in zip(*new_columns, strict=True))
         return WalkDigest(generated, len(visited), longest, f"{int(total):016x}", joined)
 
-    def _words(self, columns: Sequence[Ints]) -> Words:
-        """Return a hash of each state: the sum of the terms of its leaves, 0 for a leaf with its initial value."""
-        words = np.zeros(len(columns[0]), np.uint64)
-        for leaf, column in enumerate(columns):
-            words += self._term(leaf, column)
-        return words
-
     def _term(self, leaf: int, column: Ints) -> Words:
-        """Return the terms that the values of one leaf add to the hashes of their states."""
+        """Return what the values of one leaf add to the hashes of their states: nothing for the initial value."""
         return mix_all((column - self.program.init[0][leaf]).astype(np.uint64) * self.factors[leaf])
 
     def _step(
         self, rows: Words, columns: list[Ints], words: Words, walk: Words, step: int
-    ) -> tuple[Ints, Words, int, np.uint64]:
-        """Return the walks that take a step, their states after it, the number of possible steps and their hash."""
+    ) -> tuple[Ints, Words, Words, int, np.uint64]:
+        """Return the walks that take a step, the states after it and their hashes; the number of possible steps, and
+        their hash.
+
+        words: a hash of each state, the sum of the terms of its leaves.
+        """
         possible = self.kernel.successors(rows, np.zeros(self.kernel.counters.size, np.int64))
         sources, labels = possible.sources, self.labels[possible.instances]
         before = words[sources]
         after = before.copy()
         for leaf, written in enumerate(self.written):
             at = np.flatnonzero(written[possible.instances])
+            if not len(at):
+                continue
             new = self.kernel.layout.column(possible.rows[at], leaf)
             after[at] += self._term(leaf, new) - self._term(leaf, columns[leaf][sources[at]])
         hashed = mix_all(mix_all(before ^ labels) + after).sum(dtype=np.uint64)
@@ -107,7 +106,8 @@ class Walker:
         by_action, by_choice = mix_all(turn ^ self.actions[possible.instances]), mix_all(turn ^ labels)
         order = np.lexsort((by_choice, by_action, sources))
         moved, first = np.unique(sources[order], return_index=True)
-        return moved, possible.rows[order[first]], len(order), hashed
+        chosen = order[first]
+        return moved, possible.rows[chosen], after[chosen], len(order), hashed
 
 
 def walked(program: Program, *, seed: int, walks: int, steps: int, cache: KernelCache | None = None) -> WalkDigest:
