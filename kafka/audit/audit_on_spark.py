@@ -6,9 +6,11 @@ about the cluster: brokers, topics, features, settings, transactions (`spark_tas
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +19,22 @@ from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import report_of
-from elrcheck.kafka.audit.spark_driver import AuditTasks, DumpAnswer, FilePlace, Stopped, run_tasks
+from elrcheck.kafka.audit.spark_driver import AuditTasks, FilePlace, Stopped, run_tasks
 from elrcheck.kafka.audit.spark_files import ListedFile, files_on_spark
 from elrcheck.kafka.audit.spark_tasks import (
     CUT,
     FILE,
     FINDING_SCHEMA,
     BucketRow,
+    LogAnswer,
     Shared,
     cut_files,
     judge_bucket,
     only_named,
-    read_dumps,
+    read_whole,
 )
 from elrcheck.kafka.log.cluster_state import PartitionKey
-from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
+from elrcheck.kafka.log.log_files import MetadataLog, files_of, size_of, sorted_into_logs
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
@@ -39,11 +42,12 @@ from elrcheck.spark.cancellable_job import Cancelled, run_job
 from elrcheck.spark.executors import ExecutorWatch
 
 if TYPE_CHECKING:
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
 BUCKETS = 2
-"""Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
-many replicas its partition 0 has."""
+"""Of partitions, or groups of whole logs, per task that runs at the same time. The partitions of a topic are in one
+bucket, because a rule asks how many replicas its partition 0 has."""
 FILE_TASKS = 4
 """At most, per task that runs at the same time: a task takes Spark longer than a small file takes to read."""
 
@@ -96,11 +100,14 @@ class SparkAudit(AuditTasks):
         repairs: Repairs,
         watch: ExecutorWatch,
     ) -> None:
-        super().__init__(logs, repairs)
         self.interrupted = interrupted
         self.session, self.watch = session, watch
         self.listed = listed
         self.width = max(int(session.sparkContext.defaultParallelism), 1)
+        self.sizes = [sum(size_of(path) for path in log.files) for log in logs]
+        most = sum(self.sizes) / self.width
+        far = [any(listed[path].uri is not None for path in log.files) for log in logs]
+        super().__init__(logs, repairs, [n for n, size in enumerate(self.sizes) if size <= most and not far[n]])
         self.records: DataFrame | None = None
 
     def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
@@ -114,7 +121,7 @@ class SparkAudit(AuditTasks):
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
         assert self.records is not None
         context, logs, repairs = self.session.sparkContext, self.logs, self.repairs
-        width, buckets = self.width, BUCKETS * self.width
+        buckets = BUCKETS * self.width
         broadcast = context.broadcast(shared)
         bodies = (
             self.records.where(f"bucket <> {EVERY}")
@@ -122,11 +129,7 @@ class SparkAudit(AuditTasks):
             .sortWithinPartitions("bucket", "log", "part", "piece")
             .mapInArrow(lambda batches: judge_bucket(batches, logs, broadcast.value, repairs), FINDING_SCHEMA)
         ).rdd
-        tasks = range(bodies.getNumPartitions())
-        for start in range(0, len(tasks), width):  # what is listed so far is kept after an interruption
-            some = list(tasks[start : start + width])
-            for row in self._done(partial(context.runJob, bodies, list, some)):
-                yield row.log, bytes(row.body)
+        yield from self._by_turns(bodies)
         broadcast.destroy()
 
     def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
@@ -137,14 +140,30 @@ class SparkAudit(AuditTasks):
         for row in self._done(rows.collect):
             yield BucketRow(row.log, row.part, row.piece, row.bucket, bytes(row.body))
 
-    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
-        read = partial(read_dumps, logs=self.logs, answer=answer)
-        for row in self._done(self._frame(places).mapInArrow(read, FINDING_SCHEMA).collect):
-            yield row.log, bytes(row.body)
+    def read_whole(self, numbers: Sequence[int], answer: LogAnswer) -> Iterator[tuple[int, bytes]]:
+        read = partial(read_whole, logs=self.logs, answer=answer)
+        far = [number for number in numbers if self.listed[self.logs[number].files[0]].uri is not None]
+        near = [number for number in numbers if number not in far]
+        frames = [self._frame([(number, 0, self.logs[number].files[0]) for number in far])] if far else []
+        if near:
+            groups = in_groups({number: self.sizes[number] for number in near}, BUCKETS * self.width)
+            rows = [[(number, 0, self.logs[number].files[0], None) for number in group] for group in groups]
+            spread = self.session.sparkContext.parallelize(rows, len(rows)).flatMap(list)
+            frames.append(self.session.createDataFrame(spread, FILE))
+        for frame in frames:
+            yield from self._by_turns(frame.mapInArrow(read, FINDING_SCHEMA).rdd)
 
     def close(self) -> None:
         if self.records is not None:
             self.records.unpersist()
+
+    def _by_turns(self, rows: RDD[Any]) -> Iterator[tuple[int, bytes]]:
+        """Run as many tasks as there is room for, then the next: what came so far is kept after an interruption."""
+        tasks = range(rows.getNumPartitions())
+        for start in range(0, len(tasks), self.width):
+            some = list(tasks[start : start + self.width])
+            for row in self._done(partial(self.session.sparkContext.runJob, rows, list, some)):
+                yield row.log, bytes(row.body)
 
     def _done(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:
@@ -166,3 +185,12 @@ class SparkAudit(AuditTasks):
             read = self.session.read.format("binaryFile").load(uris).select("path", "content")
             frame = frame.unionByName(places_of_files.join(read, "path").select("log", "part", "path", "content"))
         return frame
+
+
+def in_groups(sizes: Mapping[int, int], most: int) -> list[list[int]]:
+    """Divide logs among at most so many groups of nearly equal bytes. sizes: bytes by the number of a log."""
+    groups: list[tuple[int, int, list[int]]] = [(0, n, []) for n in range(min(most, len(sizes)))]
+    for number in sorted(sizes, key=lambda each: -sizes[each]):
+        size, place, group = heapq.heappop(groups)
+        heapq.heappush(groups, (size + sizes[number], place, [*group, number]))
+    return [group for _, _, group in sorted(groups, key=itemgetter(1))]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import findings_of
-from elrcheck.kafka.audit.spark_tasks import BucketRow, Placed, Shared, audited_whole, together
+from elrcheck.kafka.audit.spark_tasks import BucketRow, LogAnswer, Placed, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.entries import Item
@@ -23,8 +23,6 @@ from elrcheck.results.audit_report import AuditTimeline
 
 FilePlace: TypeAlias = tuple[int, int, str]
 """The number of a log, that of a part of it, and the path."""
-DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
-"""A question about the text of a dump."""
 
 
 class Stopped(Exception):
@@ -34,11 +32,13 @@ class Stopped(Exception):
 class AuditTasks(ABC):
     """Runs the tasks of `spark_tasks`. Answers come pickled, in any order.
 
-    Each method raises Stopped after an interruption.
+    Each method raises Stopped after an interruption. whole: the logs, by number, that one task reads from start to
+    end: dumps and short logs. The others are cut.
     """
 
-    def __init__(self, logs: Sequence[MetadataLog], repairs: Repairs = NONE) -> None:
+    def __init__(self, logs: Sequence[MetadataLog], repairs: Repairs = NONE, short: Collection[int] = ()) -> None:
         self.logs, self.repairs = logs, repairs
+        self.whole = [n for n, log in enumerate(logs) if log.dump is not None or n in short]
 
     @abstractmethod
     def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
@@ -53,8 +53,8 @@ class AuditTasks(ABC):
         """Yield the records of these partitions of a log."""
 
     @abstractmethod
-    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
-        """Yield the answer about every dump, by log."""
+    def read_whole(self, numbers: Sequence[int], answer: LogAnswer) -> Iterator[tuple[int, bytes]]:
+        """Yield the answer about each of these logs, which are among `whole`."""
 
 
 def run_tasks(tasks: AuditTasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
@@ -78,12 +78,12 @@ def _cut(tasks: AuditTasks, progress: Progress) -> Shared:
     places = [
         (number, index, part.path)
         for number, log in enumerate(tasks.logs)
-        if log.dump is None
+        if number not in tasks.whole
         for index, part in enumerate(log.parts)
     ]
     progress.stage(f"[1/3] reading {len(places)} files")
     shared: dict[tuple[int, int], list[Placed]] = {}
-    for log, index, body in tasks.cut(places):
+    for log, index, body in tasks.cut(places) if places else ():
         shared.setdefault((log, index), []).extend(pickle.loads(body))
     for items in shared.values():
         items.sort(key=lambda placed: placed[:2])
@@ -94,15 +94,16 @@ def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]
     """Return the findings of the buckets, and whether all of them were judged."""
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
-        if log.dump is None:
+        if number not in tasks.whole:
             by_log[number] = findings_of(log, together(number, log, shared, ()), tasks.repairs)
     alone = {n: (each.read.records, frozenset(each.damage)) for n, each in by_log.items()}
     whole = True
     try:
-        for number, body in tasks.judge(shared):
+        for number, body in tasks.judge(shared) if alone else ():
             add_share(by_log[number], pickle.loads(body), *alone[number])
-        for number, findings in _dumps(tasks, partial(audited_whole, repairs=tasks.repairs)):
-            by_log[number] = findings
+        audit = partial(audited_whole, repairs=tasks.repairs)
+        for number, body in tasks.read_whole(tasks.whole, audit) if tasks.whole else ():
+            by_log[number] = pickle.loads(body)
     except Stopped:
         whole = False
     for number, log in enumerate(tasks.logs):
@@ -113,14 +114,16 @@ def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]
 
 
 def _timelines(tasks: AuditTasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
-    for of_log, keys in worst_partitions(findings):
-        number = tasks.logs.index(of_log.log)
-        if of_log.log.dump is None:
+    worst = {tasks.logs.index(of_log.log): (of_log, keys) for of_log, keys in worst_partitions(findings)}
+    some = [number for number in worst if number in tasks.whole]
+    answer = partial(_timelines_of_whole, worst=worst)
+    of_whole = {number: pickle.loads(body) for number, body in tasks.read_whole(some, answer)} if some else {}
+    for number, (of_log, keys) in worst.items():
+        if number in of_whole:
+            yield from of_whole[number]
+        else:
             rows = _in_order(tasks.rows_of(number, keys))
             yield from timelines_of(of_log, keys, together(number, of_log.log, shared, rows))
-        else:
-            ask = partial(_timelines_of_dump, chosen=number, findings=of_log, keys=keys)
-            yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
 
 
 def _in_order(rows: Iterable[BucketRow]) -> list[BucketRow]:
@@ -140,20 +143,11 @@ def _joined(rows: Iterable[BucketRow]) -> bytes:
     return pickle.dumps(sorted(items, key=itemgetter(0, 1)))
 
 
-def _dumps(tasks: AuditTasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
-    places = [(number, 0, log.dump) for number, log in enumerate(tasks.logs) if log.dump is not None]
-    if not places:
-        return []
-    return [(number, pickle.loads(body)) for number, body in tasks.read_dumps(places, answer)]
-
-
-def _timelines_of_dump(
+def _timelines_of_whole(
     number: int,
     _: MetadataLog,
     items: Iterator[Item],
     *,
-    chosen: int,
-    findings: LogFindings,
-    keys: Sequence[PartitionKey],
+    worst: Mapping[int, tuple[LogFindings, Sequence[PartitionKey]]],
 ) -> list[AuditTimeline]:
-    return list(timelines_of(findings, keys, items)) if number == chosen else []
+    return list(timelines_of(*worst[number], items))

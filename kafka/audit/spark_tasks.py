@@ -6,7 +6,7 @@
 `cut` looks only at the start of a record, to see which partition it is about; those of a bucket travel
 together, undecoded. `judge` follows the partitions of its bucket by the code that audits a
 whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So each partition is
-judged as if one process read the log.
+judged as if one process read the log. Logs short enough to keep all tasks busy are not cut (`read_whole`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import findings_of
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Item, RecordRun, decoded, ended
-from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
+from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one, read_log
 from elrcheck.kafka.log.segments import StoredBatch, read_pieces
 from elrcheck.kafka.log.shares import EVERY, name_in, shares_of
 
@@ -56,6 +56,8 @@ class Placed(NamedTuple):
 
 Shared: TypeAlias = Mapping[tuple[int, int], Sequence[Placed]]
 """The items for every bucket, by log and part."""
+LogAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
+"""A question about a whole log, its number first."""
 END = 1 << 62
 
 
@@ -218,23 +220,31 @@ def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
         yield from ended([placed.item for placed in group])
 
 
-# ---------------------------------------------------------------------------- dumps
+# ---------------------------------------------------------------------------- whole logs
 
 
-def read_dumps(
-    batches: Iterable[pa.RecordBatch],
-    logs: Sequence[MetadataLog],
-    answer: Callable[[int, MetadataLog, Iterator[Item]], object],
+def read_whole(
+    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], answer: LogAnswer
 ) -> Iterator[pa.RecordBatch]:
-    """Read whole dumps: each is one text, whose lines depend on those before."""
+    """Read logs from start to end: short ones, and dumps, whose lines depend on those before. A row is a log."""
     for batch in batches:
         for row in batch.to_pylist():
-            with closing(_open(row["path"], row["content"])) as file:
-                items = read_dump_text(row["path"], file)
-                body = pickle.dumps(answer(row["log"], logs[row["log"]], items))
+            log = logs[row["log"]]
+            body = pickle.dumps(answer(row["log"], log, _whole(log, row["content"])))
             yield _batch(FINDING_SCHEMA, {"log": row["log"], "body": body})
 
 
+def _whole(log: MetadataLog, content: bytes | None) -> Iterator[Item]:
+    """Yield the items of a log. content: of a dump that Spark reads."""
+    if log.dump is not None:
+        with closing(_open(log.dump, content)) as file:
+            yield from read_dump_text(log.dump, file)
+        return
+    for path in log.files:
+        _open(path, None).close()  # an executor that lacks the file says so
+    yield from read_log(log)
+
+
 def audited_whole(_: int, log: MetadataLog, items: Iterator[Item], repairs: Repairs) -> LogFindings:
-    """Return the findings in a dump."""
+    """Return the findings in a log."""
     return findings_of(log, items, repairs)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +12,18 @@ import pytest
 from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
+from elrcheck.kafka.audit.audit_on_spark import in_groups
 from elrcheck.kafka.audit.findings import report_of
-from elrcheck.kafka.audit.spark_driver import AuditTasks, DumpAnswer, FilePlace, Stopped, run_tasks
-from elrcheck.kafka.audit.spark_tasks import BucketRow, Shared, cut_files, judge_bucket, only_named, read_dumps
+from elrcheck.kafka.audit.spark_driver import AuditTasks, FilePlace, Stopped, run_tasks
+from elrcheck.kafka.audit.spark_tasks import (
+    BucketRow,
+    LogAnswer,
+    Shared,
+    cut_files,
+    judge_bucket,
+    only_named,
+    read_whole,
+)
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.log_files import logs_of
 from elrcheck.kafka.log.metadata_records import name_of_partition
@@ -55,8 +63,9 @@ class Here(AuditTasks):
             for batch in only_named([pa.RecordBatch.from_pylist(rows)], names):
                 yield from (BucketRow(**row) for row in batch.to_pylist())
 
-    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
-        for batch in partial(read_dumps, logs=self.logs, answer=answer)(_files(places)):
+    def read_whole(self, numbers: Sequence[int], answer: LogAnswer) -> Iterator[tuple[int, bytes]]:
+        places = [(number, 0, self.logs[number].files[0]) for number in numbers]
+        for batch in read_whole(_files(places), self.logs, answer):
             yield from _answers(batch)
 
 
@@ -70,8 +79,8 @@ def _answers(batch: pa.RecordBatch) -> Iterator[tuple[int, bytes]]:
         yield row["log"], row["body"]
 
 
-def both(*paths: Path) -> tuple[AuditReport, AuditReport]:
-    findings, timelines, stopped = run_tasks(Here(logs_of(paths)), Silent())
+def both(*paths: Path, short: Sequence[int] = ()) -> tuple[AuditReport, AuditReport]:
+    findings, timelines, stopped = run_tasks(Here(logs_of(paths), short=short), Silent())
     spread = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
     return replace(audited(*paths, near=False), seconds=0.0), replace(spread, seconds=0.0)
 
@@ -80,6 +89,22 @@ def test_stored_logs_and_a_dump() -> None:
     plain, spread = both(LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA)
     assert plain == spread
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
+
+
+@pytest.mark.parametrize("short", [(0, 1, 2, 3), (1, 3)], ids=["all", "some"])
+def test_short_logs_are_not_cut(short: Sequence[int]) -> None:
+    plain, spread = both(LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA, short=short)
+    assert plain == spread
+    assert len(plain.logs) == 4 and len(plain.timelines) > 3
+
+
+def test_groups_of_logs_have_nearly_equal_bytes() -> None:
+    sizes = {n: 100 - n for n in range(100)}
+    groups = in_groups(sizes, 4)
+    assert sorted(n for group in groups for n in group) == list(range(100))
+    totals = [sum(sizes[n] for n in group) for group in groups]
+    assert len(groups) == 4 and max(totals) - min(totals) < 100
+    assert in_groups({7: 5, 3: 0}, 8) == [[7], [3]]
 
 
 @pytest.mark.slow
