@@ -10,10 +10,10 @@ stopped after. --kill: once more, and when that share of the states is reached, 
 (SIGKILL); what is said of it is shown with the seconds that this took. Traces to every property that was hit are
 rebuilt. Counts, levels, new states by action, first depths and traces must be equal, else the exit code is 1.
 
-`search` is the wall time of the search without starting the session and compiling kernels, `process` that of
-the whole process. The least time of a level on Spark is shown beside that of an empty level. Time by kind of
-work is summed over tasks: with one task at a time the sum is wall time, and `rest` is the time of Spark
-itself: scheduling, writing and reading the shuffle, serialisation.
+`search` is the wall time of the search without starting the session, `process` that of the whole process; with
+--handover it waits for executors to compile their kernels. The least time of a level on Spark is shown beside that of
+an empty level. Time by kind of work is summed over tasks: with one task at a time the sum is wall time, and `rest` is
+the time of Spark itself: scheduling, writing and reading the shuffle, serialisation.
 """
 
 from __future__ import annotations
@@ -162,6 +162,8 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 def details(point: dict[str, Any]) -> list[str]:
     """Return lines about the levels of a search on Spark."""
     levels = point["levels_on_spark"]
+    if not levels and not point["empty_level"]:
+        return ["  the driver had searched all levels before the executors were ready"]
     if not levels:
         return [f"  the driver searched all levels: an empty one takes Spark {point['empty_level']:.2f} s"]
     work = work_of(levels)

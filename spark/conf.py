@@ -20,6 +20,8 @@ OURS: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # Reused Python workers keep their compiled kernel.
     "spark.python.worker.reuse": "true",
+    # A partition has its states on one executor; candidates come from all of them.
+    "spark.shuffle.reduceLocality.enabled": "false",
 }
 
 # Properties controlled by other means, and the alternative.

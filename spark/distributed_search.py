@@ -2,7 +2,7 @@
 
 `SparkSearch` is the ordinary search (`explorer.search.compiled`) with a space that changes between levels: it
 starts in the driver, moves to partitions on the executors once levels are wide, and returns when they are
-narrow again (`placement`). It inherits limits, counts, checkpoints and traces.
+narrow again, or were no faster there (`placement`). It inherits limits, counts, checkpoints and traces.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,14 +28,13 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.exchange import LevelExchange
 from elrcheck.spark.executors import ExecutorWatch
 from elrcheck.spark.placement import Placement
+from elrcheck.spark.preparation import Preparation
 from elrcheck.spark.shards import Plans
 from elrcheck.spark.space import Distributed, LevelCost
 from elrcheck.spark.tasks import LevelTasks, SparkRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-WARM_UPS = 3
 
 
 class SparkSearch(Search):
@@ -66,6 +66,7 @@ class SparkSearch(Search):
         self.exchange = LevelExchange(session, self.partitions, self.watch)
         self.costs: list[LevelCost] = []
         self.retraced = 0  # levels that executors were asked about for traces
+        self._preparation: Preparation | None = None
         self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
@@ -87,23 +88,20 @@ class SparkSearch(Search):
         return self._files
 
     def close(self) -> None:
+        if self._preparation is not None:
+            self._preparation.close()
         self.exchange.close()
         self._plans.destroy()
 
     def start(self) -> None:
-        """Prepare the executors before the first level.
+        """Begin to prepare the executors.
 
         Compile their kernels, check that they see the driver's files, and measure the cost of an empty level.
         """
         none = np.zeros((0, self.layout.words), np.uint64)
         probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
         nothing = LevelTasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
-        seconds = []
-        for _ in range(WARM_UPS):
-            started = time.perf_counter()
-            self.exchange.level(nothing, lambda: None)
-            seconds.append(time.perf_counter() - started)
-        self.placement.floor = min(seconds[1:])  # the first one compiles kernels
+        self._preparation = Preparation(partial(self.exchange.level, nothing))
 
     def ask(self, depth: int, question: LevelQuestion) -> Answers | None:
         """Ask a wide level where it is; return None for one that the driver asks itself."""
@@ -119,14 +117,25 @@ class SparkSearch(Search):
         if isinstance(self.space, Distributed):
             if self.placement.favours_driver(frontier, self.space.distinct):
                 self._return_to_driver(self.space)
-        elif self.placement.favours_spark(frontier):
+        elif self._prepared() and self.placement.favours_spark(frontier):
             self._move_to_spark(len(self.space.sizes))
         started = self._level_started = time.perf_counter()
         with self._saved_from_failures(depth, begun):
             reason = super()._advance(depth, begun)
+        seconds = time.perf_counter() - started
         if not isinstance(self.space, Distributed):
-            self.placement.measured(frontier, time.perf_counter() - started)
+            self.placement.measured(frontier, seconds)
+        elif reason is None and not self.costs[-1].read:
+            self.placement.measured_on_spark(frontier, seconds)
         return reason
+
+    def _prepared(self) -> bool:
+        """Return whether the executors are ready; wait for them if the user has said when to use them."""
+        assert self._preparation is not None, "the search has started"
+        floor = self._preparation.floor(wait=self.placement.handover is not None)
+        if floor is not None:
+            self.placement.floor = floor
+        return floor is not None
 
     def _due(self) -> bool:
         """Save after every level on Spark, whose files are on disk anyway."""
@@ -177,7 +186,8 @@ class SparkSearch(Search):
         return not isinstance(self.space, Distributed)
 
     def _spill_from(self, depth: int, begun: Tally) -> None:
-        """Move states that exceed the driver's memory to Spark."""
+        """Move states that exceed the driver's memory to Spark, for good."""
+        self.placement.too_large = True
         self._move_to_spark(depth + 1)
 
     def _spill(self, written: list[SavedLevel]) -> None:
@@ -194,6 +204,8 @@ class SparkSearch(Search):
             super().resume(written, tally)
 
     def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
+        assert self._preparation is not None, "the search has started"
+        self._preparation.floor(wait=True)
         self.crew.forget()
         space = Distributed(self.native, self.crew, self._level_files, self.exchange, self._run, self.costs, self.tasks)
         space.adopt(written, batches, levels)

@@ -1,19 +1,20 @@
 """One level of a search as one Spark job.
 
     anchor --mapInArrow(expand)--> fat rows --repartition by key--+
-       |                                                          +-- union --mapInArrow(settle)--> reports
+       |                                                          +-- join --mapInArrow(settle)--> reports
        +----------------------------------------------------------+
 
-The anchor is a cached table with one row per partition. Its cached blocks lie on executors, and Spark prefers to run
-a task where the blocks of its input are, so a partition stays where its states are. And the union with it preserves
-the partitioning of both sides (Spark 4.1 and later), so the task that settles partition p prefers the location of
-anchor p, wherever the shuffle data comes from.
+The anchor is a cached table with one row per partition. Spark prefers to run a task on the executor that has the
+cached block of its input, so a partition stays where its states are. Its join with the shuffled rows (a hash join
+without a shuffle of its own) passes this preference on, to the very executor, where a union would keep only the host.
+The shuffle states none (`spark.shuffle.reduceLocality.enabled`).
 
 All levels have the same plan; only the function differs.
 """
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -25,58 +26,82 @@ from elrcheck.spark.level_answers import ANSWERS, QuestionTasks
 from elrcheck.spark.tasks import EXCHANGE, REPORT, LevelTasks, ShardReport
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from elrcheck.spark.executors import ExecutorWatch
 
 SETTINGS = {
     "spark.sql.adaptive.enabled": "false",  # adaptive execution would merge partitions
-    "spark.sql.unionOutputPartitioning": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # a single row already holds some MiB
     "spark.sql.sources.bucketing.enabled": "false",
 }
 """Session settings that the exchange needs for correctness or speed."""
-TRIES = 40
+WORD = (1 << 32) - 1
 
 
 class LevelExchange:
     """Runs the levels of a search as Spark jobs."""
 
     def __init__(self, session: SparkSession, partitions: int, watch: ExecutorWatch) -> None:
-        for name, value in SETTINGS.items():
-            session.conf.set(name, value)
         self.session, self.watch = session, watch
-        self.keys = self._find_keys(partitions)
-        rows = [(key, None, None, None) for key in self.keys]
-        self.anchor = session.createDataFrame(rows, EXCHANGE).repartition(partitions, "key").cache()
-        self.anchor.count()
+        self.keys = keys_of(partitions)
+        self._anchor: DataFrame | None = None
 
-    def _find_keys(self, partitions: int) -> tuple[int, ...]:
-        """Return one key per partition that Spark's hash maps to that partition."""
-        keys: dict[int, int] = {}
-        for first in range(0, TRIES * partitions, 10 * partitions):
-            numbers = self.session.range(first, first + 10 * partitions)
-            for row in numbers.selectExpr("int(id) key", f"pmod(hash(int(id)), {partitions}) p").collect():
-                keys.setdefault(row.p, row.key)
-            if len(keys) == partitions:
-                return tuple(keys[p] for p in range(partitions))
-        raise RuntimeError(f"found no keys for {partitions} partitions")
+    def anchor(self, stop: Callable[[], str | None]) -> DataFrame:
+        """Return the anchor, cached: a single one Spark would shuffle again otherwise."""
+        if self._anchor is None:
+            partitions = len(self.keys)
+            for name, value in {**SETTINGS, "spark.sql.shuffle.partitions": str(partitions)}.items():
+                self.session.conf.set(name, value)
+            rows = [(key, None, None, None) for key in self.keys]
+            anchor = self.session.createDataFrame(rows, EXCHANGE).repartition(partitions, "key").cache()
+            run_job(self.session, "anchor", lambda: [anchor.count()], stop, self.watch)
+            self._anchor = anchor
+        return self._anchor
 
     def close(self) -> None:
-        self.anchor.unpersist()
+        if self._anchor is not None:
+            self._anchor.unpersist()
 
     def level(self, tasks: LevelTasks, stop: Callable[[], str | None]) -> list[ShardReport]:
         """Run a level; raise Cancelled as soon as `stop` returns a reason."""
-        sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
-        settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
+        anchor = self.anchor(stop)
+        sent = anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE).repartition(len(self.keys), "key")
+        settled = sent.join(anchor.select("key").hint("shuffle_hash"), "key")
         job = settled.mapInArrow(_stage(tasks, "settle"), REPORT).collect
         rows = run_job(self.session, "level", job, stop, self.watch)
         return sorted((from_text(row.report, ShardReport) for row in rows), key=lambda report: report.partition)
 
     def ask(self, tasks: QuestionTasks, stop: Callable[[], str | None]) -> list[Answers]:
         """Ask all partitions about a level; raise Cancelled as soon as `stop` returns a reason."""
-        answered = self.anchor.mapInArrow(_stage(tasks, "answer"), ANSWERS)
+        answered = self.anchor(stop).mapInArrow(_stage(tasks, "answer"), ANSWERS)
         return [pickle.loads(row.answers) for row in run_job(self.session, "trace", answered.collect, stop, self.watch)]
+
+
+def keys_of(partitions: int) -> tuple[int, ...]:
+    """Return the smallest number that Spark's hash maps to each partition."""
+    keys: dict[int, int] = {}
+    for number in itertools.count():
+        keys.setdefault(spark_hash(number) % partitions, number)
+        if len(keys) == partitions:
+            return tuple(keys[p] for p in range(partitions))
+    raise AssertionError("there is a number for every partition")
+
+
+def spark_hash(number: int) -> int:
+    """Return `hash(number)` of Spark SQL for an int: 32 bits of MurmurHash3 with the seed 42."""
+    k = _turned(number * 0xCC9E2D51, 15) * 0x1B873593
+    h = (_turned(42 ^ k, 13) * 5 + 0xE6546B64) ^ 4
+    h &= WORD
+    h = (h ^ h >> 16) * 0x85EBCA6B & WORD
+    h = (h ^ h >> 13) * 0xC2B2AE35 & WORD
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h
+
+
+def _turned(value: int, bits: int) -> int:
+    value &= WORD
+    return (value << bits | value >> 32 - bits) & WORD
 
 
 def _stage(tasks: LevelTasks | QuestionTasks, name: str) -> Any:

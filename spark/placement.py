@@ -1,8 +1,9 @@
 """Placement of the next level: in the driver or on Spark.
 
 A level on Spark has a fixed cost of some tenths of a second; a level in the driver costs only its states.
-Both are measured: the first with an empty level after the session has started, the second with the levels
-that the driver computes.
+Both are measured: the first with empty levels while the driver begins the search, the second with the levels
+that the driver computes. Executors that turn out slower than the driver, such as those of a cluster on the driver's own
+machine, lose the search to it again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Placement:
     handover: size of a level, in states, from which Spark computes the next one; None to decide by time.
     floor: seconds for an empty level on Spark. pace: seconds per state in the driver so far. moved_at: size of
     the level at which the search moved to Spark. levels: computed in the driver. too_large: the states no longer
-    fit into the driver.
+    fit into the driver. slower: Spark was slower than the driver.
     """
 
     handover: int | None = None
@@ -35,6 +36,7 @@ class Placement:
     moved_at: int = 0
     levels: int = 0
     too_large: bool = False
+    slower: bool = False
 
     def measured(self, states: int, seconds: float) -> None:
         """Record that the driver expanded this many states in this time."""
@@ -42,11 +44,19 @@ class Placement:
         if states >= ENOUGH:
             self.pace = seconds / states
 
+    def measured_on_spark(self, states: int, seconds: float) -> None:
+        """Record that Spark expanded this many states in this time, without reading any from files first.
+
+        If as many states are still to come as there are, the driver makes up for loading those before it loses more.
+        """
+        alone = states * self.pace  # 0 after a run was resumed on Spark: the driver was not measured
+        self.slower = self.handover is None and 0.0 < (1.0 + LOADING) * alone < seconds
+
     def favours_spark(self, frontier: int) -> bool:
         """Return True if Spark should compute the next level, from a frontier of this size."""
         if self.handover is not None:
             return frontier >= self.handover
-        return frontier * self.pace > PAYS * self.floor
+        return not self.slower and frontier * self.pace > PAYS * self.floor
 
     def favours_driver(self, frontier: int, distinct: int) -> bool:
         """Return True if the driver should compute the rest of the search.
@@ -54,6 +64,8 @@ class Placement:
         It has to load all states first. That pays off if the remaining levels, about as many as the driver has
         computed so far, would cost more on Spark.
         """
-        if self.too_large or frontier >= SHRUNK * self.moved_at:
+        if self.too_large or self.slower:
+            return not self.too_large
+        if frontier >= SHRUNK * self.moved_at:
             return False
         return self.handover is not None or distinct * self.pace * LOADING < self.levels * self.floor

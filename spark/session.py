@@ -35,6 +35,8 @@ __all__ = ["SparkChoice", "parse_conf", "spark_session"]
 
 START_SECONDS = 120.0  # a cluster manager may have to make room first
 EXECUTOR_SECONDS = 120.0
+SETTLED = 1.0
+"""At least so many seconds without another executor before the first job."""
 INSTALL = "pip install 'pyspark>=4.1' 'pandas>=2.2,<3'"
 
 
@@ -67,7 +69,7 @@ def spark_session(
         spark = stack.enter_context(_started(master, conf, log, start_seconds))
         if not master.local:
             spark.sparkContext.addPyFile(str(package_zip(folder)))  # sent with the first task
-        _wait_for_executor(spark, master, conf, executor_seconds)
+        _wait_for_executors(spark, master, conf, executor_seconds)
         if choice.verbose and spark.sparkContext.uiWebUrl:
             print(f"Spark UI: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
         with explained(master.url):
@@ -177,17 +179,24 @@ def _set_environment(master: Master, conf: Mapping[str, str], folder: Path, java
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 
 
-def _wait_for_executor(spark: SparkSession, master: Master, conf: Mapping[str, str], seconds: float) -> None:
-    """Wait for an executor up to a time limit; without one, the first job would wait for ever."""
+def _wait_for_executors(spark: SparkSession, master: Master, conf: Mapping[str, str], seconds: float) -> None:
+    """Wait for executors: up to a time limit for one, without which the first job would wait for ever.
+
+    Then wait until no more come for a while: their number decides how a search divides its states.
+    """
     if master.local or conf.get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return
-    context = spark.sparkContext
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        # The driver is counted too.
-        if context._jsc.sc().getExecutorMemoryStatus().size() > 1:
-            return
-        time.sleep(0.2)
+    scheduler = spark.sparkContext._jsc.sc()
+    began = changed = time.monotonic()
+    patience, count = seconds, 0
+    while time.monotonic() < changed + patience:
+        present = scheduler.getExecutorMemoryStatus().size() - 1  # without the driver
+        if present > count:
+            count, changed = present, time.monotonic()
+            patience = min(seconds, max(SETTLED, (changed - began) / 2))
+        time.sleep(0.1)
+    if count:
+        return
     message = f"no executor registered within {seconds:.0f} s"
     help = (
         "the cluster has no free worker with the requested cores and memory: check its web page, "

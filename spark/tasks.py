@@ -316,7 +316,7 @@ class _Outgoing:
 
 
 class _Incoming:
-    """The input of a `settle` task: the anchor, the note of its own partition, and pieces.
+    """The input of a `settle` task: the note of its own partition, and pieces.
 
     Raise RuntimeError if Spark did not partition the exchange as requested, because counts would be wrong.
     """
@@ -339,7 +339,6 @@ class _Incoming:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield packed states and their credits, as views of Arrow's buffers."""
-        anchors = 0
         for batch, k in itertools.chain([self._first], self._rows):
             if batch.column("key")[k].as_py() != self.key:
                 raise RuntimeError(f"{MISPLACED}: two partitions in one task")
@@ -348,10 +347,6 @@ class _Incoming:
             elif batch.column("rows")[k].is_valid:
                 rows = np.frombuffer(batch.column("rows")[k].as_buffer(), "<u8")
                 yield rows.reshape(-1, self.words), np.frombuffer(batch.column("whos")[k].as_buffer(), "<u2")
-            else:
-                anchors += 1
-        if anchors != 1:
-            raise RuntimeError(f"{MISPLACED}: {anchors} anchors in one task")
 
 
 def not_shared(what: str) -> EnvironmentFault:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.progress import Event, ExecutorsLost, Silent
-from elrcheck.spark import executors
+from elrcheck.spark import executors, session
 from elrcheck.spark.executors import ExecutorWatch
+from elrcheck.spark.master import parse_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,3 +88,33 @@ def test_spark_is_asked_now_and_then_and_never_on_a_local_master() -> None:
     local = PlayedSpark("local[2]")
     ExecutorWatch(local.session, Heard()).look()
     assert local.looks == 0
+
+
+class Arriving:
+    """A session to which executors come at given times, in seconds after it is first asked."""
+
+    def __init__(self, *times: float) -> None:
+        self.times = times
+        self.began: float | None = None
+        status = SimpleNamespace(size=lambda: 1 + self.count())
+        self.sparkContext = SimpleNamespace(
+            _jsc=SimpleNamespace(sc=lambda: SimpleNamespace(getExecutorMemoryStatus=lambda: status))
+        )
+
+    def count(self) -> int:
+        now = time.monotonic()
+        self.began = now if self.began is None else self.began
+        return sum(now - self.began >= each for each in self.times)
+
+
+def test_a_session_waits_for_all_executors_that_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "SETTLED", 0.3)
+    spark = Arriving(0.0, 0.2, 0.4, 5.0)
+    session._wait_for_executors(cast("SparkSession", spark), parse_master("spark://head:7077"), {}, 10.0)
+    assert spark.count() == 3
+
+
+def test_a_session_without_executors_is_a_fault() -> None:
+    spark = Arriving()
+    with pytest.raises(EnvironmentFault, match="no executor registered"):
+        session._wait_for_executors(cast("SparkSession", spark), parse_master("spark://head:7077"), {}, 0.2)
