@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.catalogue.kafka_partition import MODEL
-from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
@@ -29,6 +25,7 @@ from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
 from support.edits import replaced
 from support.invoked import Invoke
+from support.sweeps import check_here
 
 HEAD = 'description = "small"\nscope = "two-brokers-quiet"\nreaches = ["W-11"]\n'
 ONE = '[[configuration]]\nname = "fence"\nset = { fences = 1 }\n'
@@ -38,9 +35,6 @@ BROKEN = '[[configuration]]\nname = "lossy"\nset = { crashes = 2, acks_one = 1 }
 @pytest.fixture(autouse=True)
 def own_cache(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test, kernels where they are; no process is started."""
-
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
-        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.setattr(suite_module, "check_all", check_here)
 

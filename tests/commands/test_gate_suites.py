@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +12,9 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
-from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.checking.baseline.baseline import read_baseline
 from elrcheck.checking.baseline.baseline_text import baseline_text
 from elrcheck.checking.baseline.suite_entry import ExpectedRun, SuiteEntry, recorded_runs
-from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
@@ -27,6 +23,7 @@ from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 from support.edits import replaced
 from support.invoked import Invoke
+from support.sweeps import check_here
 
 BASELINE = """\
 schema = "elrcheck.baseline/1"
@@ -52,9 +49,6 @@ because = "it does not"
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test; no process is started."""
-
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
-        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(suite_module, "check_all", check_here)

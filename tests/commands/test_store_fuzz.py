@@ -6,7 +6,6 @@ all files of a kind are damaged, and answer as they do without a store.
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import os
@@ -27,8 +26,6 @@ from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.runner import InProcess, TaskCrew
-from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
@@ -45,6 +42,7 @@ from elrcheck.model.protocol import load_model
 from elrcheck.proving.kept_cells import KeptProofs
 from elrcheck.proving.prove import InductionProof
 from support.damage import drawn, restore
+from support.sweeps import check_here
 
 ENTRIES: Mapping[str, type[Any]] = {
     "searches": KeptSearch,
@@ -181,9 +179,6 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Filled, None, None]:
     folder = tmp_path_factory.mktemp("fuzz")
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
-        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELRCHECK_CACHE_DIR", str(folder / "cache"))
         patch.chdir(folder)
@@ -217,50 +212,48 @@ def others(filled: Filled, file: Path) -> list[Path]:
     return [*same, *filled.files("searches"), *filled.files("kernels")[:1]]
 
 
+def assert_none_is_believed(
+    filled: Filled, kind: str, keys: Sequence[str], get: Callable[[str], object], file_of: Callable[[str], Path]
+) -> None:
+    """Damage the file of a key, many times, and put everything back."""
+    chance = random.Random(f"damaged {kind}")
+    for number in range(EACH):
+        key = keys[number % len(keys)]
+        file = file_of(key)
+        other = [each for each in others(filled, file) if each != file]
+        saved = {each: each.read_bytes() for each in (file, *other)}
+        if drawn(chance)(file, chance, other):
+            filled.table.read[kind] += 1
+            filled.table.believed[kind] += get(key) is not None
+        for each, data in saved.items():
+            each.unlink(missing_ok=True)
+            each.write_bytes(data)
+            each.chmod(0o600)
+        assert get(key) is not None
+    assert filled.table.read[kind] > EACH * 0.8 and filled.table.believed[kind] == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ENTRIES)
 def test_no_damaged_entry_is_believed(filled: Filled, kind: str) -> None:
     store: Store[Any] = Store(kind, ENTRIES[kind])
     keys = [key for key, _ in store.entries()]
     assert keys, f"the store has entries of the kind {kind}"
-    chance = random.Random(f"read {kind}")
-    for number in range(EACH):
-        key = keys[number % len(keys)]
-        file = store.path(key)
-        other = [each for each in others(filled, file) if each != file]
-        saved = {each: each.read_bytes() for each in (file, *other)}
-        if drawn(chance)(file, chance, other):
-            filled.table.read[kind] += 1
-            filled.table.believed[kind] += store.get(key) is not None
-        for each, data in saved.items():
-            each.unlink(missing_ok=True)
-            each.write_bytes(data)
-            each.chmod(0o600)
-        assert store.get(key) is not None
-    assert filled.table.read[kind] > EACH * 0.8 and filled.table.believed[kind] == 0
+    assert_none_is_believed(filled, kind, keys, store.get, store.path)
 
 
 @pytest.mark.parametrize("kind", FILES)
 def test_no_damaged_file_is_named(filled: Filled, kind: str) -> None:
     """Neither if it is damaged itself, nor if its entry is."""
-    store = FileStore(kind, FILES[kind])
+    store, chance = FileStore(kind, FILES[kind]), random.Random(kind)
     keys = [f"{kind} {number}" for number in range(3)]
-    chance = random.Random(f"named {kind}")
-    for number in range(EACH):
-        key = keys[number % len(keys)]
+    assert [store.get(key) for key in keys] == [store.path(key) for key in keys]
+
+    def file_of(key: str) -> Path:
         path = store.path(key)
-        file = path if chance.random() < 0.7 else path.with_suffix("")
-        other = [each for each in others(filled, file) if each != file]
-        saved = {each: each.read_bytes() for each in (file, *other)}
-        if drawn(chance)(file, chance, other):
-            filled.table.read[kind] += 1
-            filled.table.believed[kind] += store.get(key) is not None
-        for each, data in saved.items():
-            each.unlink(missing_ok=True)
-            each.write_bytes(data)
-            each.chmod(0o600)
-        assert store.get(key) == path
-    assert filled.table.read[kind] > EACH * 0.8 and filled.table.believed[kind] == 0
+        return path if chance.random() < 0.7 else path.with_suffix("")
+
+    assert_none_is_believed(filled, kind, keys, store.get, file_of)
 
 
 @pytest.mark.slow

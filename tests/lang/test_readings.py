@@ -224,20 +224,35 @@ def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Inv
 
 
 @pytest.mark.tlc
-def test_traces_with_maps_go_through_all_notations(tmp_path: Path, invoke: Invoke) -> None:
-    file, run = model_file(tmp_path, MAPS, "not s.lock[(1, 0)] or s.best[2] is None"), tmp_path / "run"
+@pytest.mark.parametrize(
+    ("text", "invariant", "steps", "in_itf"),
+    [
+        (
+            MAPS,
+            "not s.lock[(1, 0)] or s.best[2] is None",
+            ("lock[(1,0)]: false -> true", "seen[(who=0,round=1)]: {} -> {DONE}", "count: {} -> {DONE: 1}"),
+            '"#map"',
+        ),
+        (PAIRS, "s.last is None or s.best != (2, 1)", ("See(b=(2, 1))", "best: (0, 0) -> ("), '"#tup"'),
+    ],
+    ids=["maps", "pairs"],
+)
+def test_traces_go_through_all_notations(
+    tmp_path: Path, invoke: Invoke, text: str, invariant: str, steps: tuple[str, ...], in_itf: str
+) -> None:
+    file, run = model_file(tmp_path, text, invariant), tmp_path / "run"
     model = ("--model", str(file))
     assert invoke("check", *model, "--run-dir", str(run))[0] == 1
     trace = str(run / "P-1.trace.json")
     code, out, _ = invoke("trace", "show", trace, *model)
-    assert code == 0 and "lock[(1,0)]: false -> true" in out and "seen[(who=0,round=1)]: {} -> {DONE}" in out
-    assert "count: {} -> {DONE: 1}" in out
+    assert code == 0 and all(step in out for step in steps)
     copy = tmp_path / "copied.py"
     copy.write_text(file.read_text())
     assert "SAME" in invoke("model", "diff", str(file), str(copy))[1]
     assert "CONFIRMED" in invoke("tlc", trace, *model)[1]
     assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", str(tmp_path / "out"))[0] == 0
     (itf,) = (tmp_path / "out").glob("*.itf.json")
+    assert in_itf in itf.read_text()
     assert invoke("replay", str(itf), *model)[0] == 0
 
 
@@ -252,18 +267,3 @@ def test_copies_beyond_their_limit_are_never_cut_silently(step: str, tmp_path: P
     assert code == 1 and "Send does not preserve Types" in out
     code, out, _ = invoke("prove", "--any-size", "--model", str(file))
     assert code == 1 and "Send does not preserve Types" in out
-
-
-@pytest.mark.tlc
-def test_traces_with_pairs_go_through_all_notations(tmp_path: Path, invoke: Invoke) -> None:
-    file, run = model_file(tmp_path, PAIRS, "s.last is None or s.best != (2, 1)"), tmp_path / "run"
-    model = ("--model", str(file))
-    assert invoke("check", *model, "--run-dir", str(run))[0] == 1
-    trace = str(run / "P-1.trace.json")
-    code, out, _ = invoke("trace", "show", trace, *model)
-    assert code == 0 and "See(b=(2, 1))" in out and "best: (0, 0) -> (" in out
-    assert "CONFIRMED" in invoke("tlc", trace, *model)[1]
-    assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", str(tmp_path / "out"))[0] == 0
-    (itf,) = (tmp_path / "out").glob("*.itf.json")
-    assert '"#tup"' in itf.read_text()
-    assert invoke("replay", str(itf), *model)[0] == 0

@@ -8,7 +8,15 @@ from dataclasses import replace
 
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, Proposed, Together, TogetherAnswer
+from elrcheck.kafka.broker_steps import (
+    Beginning,
+    BrokerAnswer,
+    BrokerEvent,
+    FollowerFetch,
+    Proposed,
+    Together,
+    TogetherAnswer,
+)
 from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
 from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin, decide
 from elrcheck.kafka.conformance.broker.lag import LagClock
@@ -81,3 +89,8 @@ def compared_with(kafka: StandIn, model: Config, comparisons: int) -> ConformRep
 
     request = ConformRequest(kafka=(kafka.version,), level="broker", comparisons=comparisons)
     return run_conform(request, [Team("code_4_1", model, (kafka.version,))], opener, Silent())
+
+
+def fetch(follower: int, offset: int) -> FollowerFetch:
+    """Return a fetch in leader epoch 1 from an offset of the log, by the process that ACTIVE registers."""
+    return FollowerFetch(follower, 10 + follower, offset, 1, 1 if offset else -1)

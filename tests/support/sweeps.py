@@ -1,13 +1,17 @@
-"""What the tests of sweeps share: a small grid, and the comparison with separate checks."""
+"""What the tests of sweeps and suites share: a small grid, the same by separate checks, and jobs in this process."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SweepRequest
+from elrcheck.base.runner.runner import InProcess, TaskCrew
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.commands.sweep.sweep import run_sweep
@@ -58,3 +62,8 @@ def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str,
             "properties": {p.id: (p.verdict, p.depth, p.conjunct) for p in report.properties},
         }
     return answers
+
+
+def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
+    """Run the jobs of a suite in this process, in place of `check_all`."""
+    return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)

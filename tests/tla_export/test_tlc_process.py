@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.system.java import find_java, major_version
 from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.reading.parse import ModelValue, TlaFunction, ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import meaning, read_output, read_states
-from elrcheck.tla_export.tlc_process import TlcOptions, TlcTools, find_tlc, find_tools, run_tlc
+from elrcheck.tla_export.tlc_process import TlcOptions, TlcTools, find_tlc, run_tlc
 
 CONFIRMED_215 = r"""TLC2 Version 2.15 of Day Month 20?? (rev: d5b5a7f)
 Starting... (2026-11-20 15:06:33)
@@ -221,14 +221,6 @@ def counter(folder: Path, limit: int, more: str = "") -> Path:
 
 def litter() -> set[str]:
     return {p.name for p in Path(tempfile.gettempdir()).glob("elrcheck-tlc-*")}
-
-
-@pytest.fixture(scope="module")
-def tools() -> TlcTools:
-    try:
-        return find_tools()
-    except ElrError as fault:
-        pytest.skip(fault.message)
 
 
 @pytest.mark.tlc

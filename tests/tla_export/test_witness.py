@@ -13,12 +13,12 @@ from typing import Annotated
 
 import pytest
 
-from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import SeqMark, type_of
 from elrcheck.model.replicas import Replica, RSet, Vec
 from elrcheck.tla_export.reading.values import read_state, show_call
-from elrcheck.tla_export.tlc_process import TlcTools, WitnessVerdict, check_witness, find_tools
+from elrcheck.tla_export.tlc_process import TlcTools, WitnessVerdict, check_witness
 from elrcheck.tla_export.witness import Witness, WitnessProperty, constants_part, write_witness
 from support.edits import replaced
 
@@ -213,14 +213,6 @@ def test_a_failing_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyte
 
 
 # ---------------------------------------------------------------------------------- with TLC
-
-
-@pytest.fixture(scope="module")
-def tools() -> TlcTools:
-    try:
-        return find_tools()
-    except ElrError as fault:
-        pytest.skip(fault.message)
 
 
 def verdict(tools: TlcTools, witness: Witness) -> WitnessVerdict:

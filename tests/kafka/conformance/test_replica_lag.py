@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -14,7 +14,6 @@ from elrcheck.kafka.broker_steps import (
     Beginning,
     BrokerAnswer,
     BrokerEvent,
-    FollowerFetch,
     LookForLag,
     Metadata,
     Refused,
@@ -27,15 +26,13 @@ from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, TOLERANCE, followed, random_walk
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.broker.lag import LagClock
-from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
+from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.broker.isr_proposals import ShrinkIsr
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import State
-from support.broker_stand_in import StandIn
-from support.kafka_jars import ALL as RELEASES
-from support.kafka_jars import jars_or_skip
+from support.broker_stand_in import StandIn, fetch
 
 CODE = resolve(Selection("code_4_1", "two-brokers")).config
 START: tuple[BrokerEvent, ...] = (
@@ -45,10 +42,6 @@ START: tuple[BrokerEvent, ...] = (
     Append(-1),
 )
 LATE = (Wait(TOLERANCE + 1), LookForLag())
-
-
-def fetch(follower: int, offset: int) -> FollowerFetch:
-    return FollowerFetch(follower, 10 + follower, offset, 1, 1 if offset else -1)
 
 
 LEAVES: dict[tuple[int, ...], tuple[BrokerEvent, ...]] = {
@@ -156,22 +149,13 @@ def test_walks_in_which_time_passes_alternate_with_others() -> None:
 # ---------------------------------------------------------------------------- Kafka
 
 
-@pytest.fixture(scope="module", params=RELEASES)
-def partition(request: pytest.FixtureRequest) -> Iterator[BrokerOracle]:
-    from elrcheck.kafka.jars import Jars, from_maven
-
-    jars_or_skip(request.param)
-    with open_broker_oracle(from_maven(request.param, Jars.BROKER)) as oracle:
-        yield oracle
-
-
 @pytest.mark.slow
 @pytest.mark.kafka
-def test_every_set_of_followers_that_may_leave_does_so_at_some_times(partition: BrokerOracle) -> None:
+def test_every_set_of_followers_that_may_leave_does_so_at_some_times(broker: BrokerOracle) -> None:
     walks = {out: (*START, *events, Wait(1), LookForLag()) for out, events in LEAVES.items()}
     states = {at_end(walk[:-2]).broker for walk in walks.values()}
     assert len(states) == 1
-    for (out, walk), answers in zip(walks.items(), partition.walks(list(walks.values())), strict=True):
+    for (out, walk), answers in zip(walks.items(), broker.walks(list(walks.values())), strict=True):
         sent = answers[-1].sent
         left = () if sent is None else tuple(b for b in EVERYBODY if b not in {b for b, _ in sent.members})
         assert left == out
@@ -180,7 +164,7 @@ def test_every_set_of_followers_that_may_leave_does_so_at_some_times(partition: 
 
 @pytest.mark.slow
 @pytest.mark.kafka
-def test_whom_the_model_lets_leave_leaves_when_only_time_passes(partition: BrokerOracle) -> None:
+def test_whom_the_model_lets_leave_leaves_when_only_time_passes(broker: BrokerOracle) -> None:
     """After random walks, as far as no request is in flight. A follower that never fetched leaves an empty log too."""
     walks, allowed = [], []
     for number in range(1, 300, 2):
@@ -190,7 +174,7 @@ def test_whom_the_model_lets_leave_leaves_when_only_time_passes(partition: Broke
             walks.append((*walk, *LATE))
             allowed.append(may_leave(held))
     assert sum(map(bool, allowed)) > 20
-    for walk, free, answers in zip(walks, allowed, partition.walks(walks), strict=True):
+    for walk, free, answers in zip(walks, allowed, broker.walks(walks), strict=True):
         before, last = answers[-2:]
         if before.in_flight or last.sent is None:
             assert before.in_flight or not free, walk
@@ -200,17 +184,17 @@ def test_whom_the_model_lets_leave_leaves_when_only_time_passes(partition: Broke
 
 @pytest.mark.slow
 @pytest.mark.kafka
-def test_the_watermark_waits_for_a_follower_that_has_caught_up_lately(partition: BrokerOracle) -> None:
+def test_the_watermark_waits_for_a_follower_that_has_caught_up_lately(broker: BrokerOracle) -> None:
     """Follower 2 is refused; for a while the watermark waits for it, unless it is fenced."""
     without = (Metadata(1, 1, 1, EVERYBODY, (0, 1)),)
     caught_up = (*START[:2], *without, Append(-1), fetch(0, 1), fetch(2, 1), Refused("INELIGIBLE_REPLICA"))
     more = (Append(-1), fetch(0, 2))
     fenced = Registered(tuple((b, epoch, "fenced" if b == 2 else state) for b, epoch, state in ACTIVE.brokers))
     walks = [(*caught_up, *more), (*caught_up, fenced, *more), (*caught_up, Wait(TOLERANCE + 1), *more)]
-    assert [answers[-1].high_watermark for answers in partition.walks(walks)] == [1, 2, 2]
+    assert [answers[-1].high_watermark for answers in broker.walks(walks)] == [1, 2, 2]
     classes = {
         one.known_class.id if one.known_class else None
-        for walk, answers in zip(walks, partition.walks(walks), strict=True)
+        for walk, answers in zip(walks, broker.walks(walks), strict=True)
         for one in BROKER.disagreements(CODE, walk, answers)
     }
     assert classes == {"watermark-before", "watermark-waits"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,6 @@ from elrcheck.kafka.broker_steps import (
     Beginning,
     BrokerAnswer,
     BrokerEvent,
-    FollowerFetch,
     Granted,
     LookForLag,
     Metadata,
@@ -34,19 +33,13 @@ from elrcheck.kafka.conformance.broker.together_part import TOGETHER
 from elrcheck.kafka.conformance.broker.together_walks import together_walk
 from elrcheck.kafka.conformance.difference_table import known_class
 from elrcheck.kafka.conformance.example_text import example_of
-from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
+from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.model.choices import AlterReject
-from support.broker_stand_in import StandIn
-from support.kafka_jars import ALL as RELEASES
-from support.kafka_jars import jars_or_skip
+from support.broker_stand_in import StandIn, fetch
 
 CODE = resolve(Selection("code_4_1", "two-brokers")).config
 LEADS = Metadata(1, 1, 1, EVERYBODY, EVERYBODY)
 FENCED = tuple((b, epoch, "fenced" if b == 2 else state) for b, epoch, state in ACTIVE.brokers)
-
-
-def fetch(follower: int, offset: int) -> FollowerFetch:
-    return FollowerFetch(follower, 10 + follower, offset, 1, 1 if offset else -1)
 
 
 def all_three(event: BrokerEvent) -> Together:
@@ -147,15 +140,6 @@ def test_a_walk_begins_with_two_or_three_partitions_and_depends_on_its_number_on
 
 
 # ---------------------------------------------------------------------------- Kafka
-
-
-@pytest.fixture(scope="module", params=RELEASES)
-def broker(request: pytest.FixtureRequest) -> Iterator[BrokerOracle]:
-    from elrcheck.kafka.jars import Jars, from_maven
-
-    jars_or_skip(request.param)
-    with open_broker_oracle(from_maven(request.param, Jars.BROKER)) as oracle:
-        yield oracle
 
 
 def answers_of(broker: BrokerOracle, walk: tuple[Together, ...]) -> list[TogetherAnswer]:

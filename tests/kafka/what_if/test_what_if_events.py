@@ -10,15 +10,7 @@ from typing import Any
 import pytest
 
 from elrcheck.kafka.what_if.ask import answer
-
-Json = dict[str, Any]
-
-
-def brokers(*active: int, fenced: tuple[int, ...] = (), stopping: tuple[int, ...] = ()) -> Json:
-    return {
-        str(b): {"fenced": b in fenced, "in_controlled_shutdown": b in stopping, "epoch": 100 + b}
-        for b in (*active, *fenced, *stopping)
-    }
+from support.what_if_questions import Json, brokers
 
 
 def question(op: Json, live: Json | None = None, top: Json | None = None, **changed: Any) -> Json:
