@@ -32,6 +32,8 @@ T = TypeVar("T")
 GUARD = """
 import os, signal, subprocess, sys
 child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+for number in (signal.SIGINT, signal.SIGTERM):  # meant for the tests, whose end closes stdin
+    signal.signal(number, signal.SIG_IGN)
 print(child.pid, flush=True)
 sys.stdin.read()
 os.killpg(child.pid, signal.SIGKILL)
