@@ -265,13 +265,13 @@ def test_a_broker_that_acts_on_metadata_from_before_its_registration(proof_model
 
 
 @pytest.mark.slow
-def test_a_divergence_in_flight_keeps_what_a_lagging_leader_will_commit(model: Model) -> None:
+def test_a_divergence_in_flight_keeps_what_a_lagging_leader_will_commit(proof_model: Model) -> None:
     """A leader whose quorum shrinks with an unread record commits what a member of it acknowledged before it moved.
 
     With two brokers no such record is in doubt: the quorum cannot shrink and still have a member that moves.
     """
     config = replace(LAGGING, broker_count=3, late_fetches=1, response_records=ResponseRecords.ADMITTED)
-    prover = Prover(Transitions(model, config), lemmas_of(model), None)
+    prover = Prover(Transitions(proof_model, config), lemmas_of(proof_model), None)
     goal = prover.goals["TruncationKeepsShared"]
     steps = [one for one in prover.ts.instances if one.action in ("ApplyOlderRecord", "ReadForLateFetch")]
     answers = [prover.consecution(prover.open_step(step), step, goal) for step in steps]
