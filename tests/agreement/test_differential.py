@@ -22,7 +22,7 @@ from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.proof.transition import Transitions
+from elrcheck.proof.transition import Transitions, terms_of
 from elrcheck.proof.z3_algebra import variable
 from support.configurations import COMBINED, FEATURES, NEEDS, available, configuration
 from support.feature_samples import FeatureSample, samples
@@ -156,8 +156,11 @@ class Evaluated:
         return [(i, scalar) for i, (slot, scalar) in enumerate(pairs) if slot.index is not None]
 
     def at(self, state: Any, after: Any = None) -> z3.ModelRef:
-        """An assignment under which the present (and the next) state are these."""
+        """An assignment under which the present (and the next) state are these, and the history of a proof is blank."""
         solved = z3.Model()
+        for scalar in self.sample.transitions.seen.scalars:
+            for term in terms_of(scalar.term):
+                solved.update_value(term, self._flags[0] if z3.is_bool(term) else self._values[0])
         self._assign(solved, self._now, self.sample.numbers(state))
         if after is not None:
             self._assign(solved, self._later, self.sample.numbers(after))
