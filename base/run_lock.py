@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write
+from elrcheck.base.atomic import cannot_write
 from elrcheck.base.errors import EnvironmentFault
 
 
@@ -28,12 +28,8 @@ def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Itera
     try:
         new_folders = _make(folder)
     except OSError as fault:
-        if fault.errno in FULL and not optional:
-            full = cannot_write(folder, fault)
-            full.help = f"{FREE_SPACE}, or choose another --run-dir"
-            raise full from fault
         if not optional:
-            raise
+            raise elsewhere(cannot_write(folder, fault)) from fault
         new_folders = []
     lock = _lock(folder)
     try:
@@ -53,6 +49,12 @@ def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Itera
             os.close(lock)
 
 
+def elsewhere(fault: EnvironmentFault) -> EnvironmentFault:
+    """Return a fault about a run folder, with the remedy that another folder is."""
+    fault.help = "name another: --run-dir DIR" if fault.help is None else f"{fault.help}, or choose another --run-dir"
+    return fault
+
+
 def is_occupied(folder: Path) -> bool:
     """Return whether another process, or another part of this one, holds the lock."""
     lock = _lock(folder)
@@ -62,14 +64,10 @@ def is_occupied(folder: Path) -> bool:
 
 
 def _make(folder: Path) -> list[Path]:
-    """Create the folder and its parents; return those that were created, innermost first."""
+    """Create the folder and its parents; return those that were created, innermost first. Raise OSError."""
     missing = [folder, *folder.parents]
     missing = missing[: next((k for k, each in enumerate(missing) if each.exists()), len(missing))]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        message = f"cannot write {folder}: {fault.strerror or fault}"
-        raise EnvironmentFault("cannot-write", message, help="name another: --run-dir DIR") from fault
+    folder.mkdir(parents=True, exist_ok=True)
     return missing
 
 

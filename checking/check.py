@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.base.run_lock import alone_in
+from elrcheck.base.run_lock import alone_in, elsewhere
 from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.outcome_report import report_of
 from elrcheck.checking.runs.folders import REPORT, free_place, reject_file
@@ -164,12 +164,15 @@ def _run_dir(run: PlannedRun, outcome: SearchOutcome) -> Path | None:
 
 
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
-    """Write one trace file for each finding, and return their paths inside the folder."""
+    """Write one trace file for each finding, and return their paths inside the folder; raise EnvironmentFault."""
     from elrcheck.stored_traces.tracefile import write_trace
     from elrcheck.traces.behaviour import TraceOrigin
 
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
         behaviour = replace(finding.followed, origin=TraceOrigin.of(selected, ident))
-        write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
+        try:
+            write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
+        except EnvironmentFault as fault:
+            raise elsewhere(fault) from fault
     return stored

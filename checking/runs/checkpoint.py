@@ -169,7 +169,7 @@ class CheckpointFolder:
 
     def finish(self) -> None:
         """Remove the checkpoint, and the folder if it is empty."""
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # a folder that could not be created
             (self.folder / MANIFEST).unlink()
         with contextlib.suppress(OSError):
             sync_folder(self.folder)  # before anything that the manifest names goes

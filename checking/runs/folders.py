@@ -60,7 +60,9 @@ def free_place(request: CheckRequest, selected: Selected, ending: contextlib.Exi
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(alone_in(place, optional=not request.fingerprint))
-            except EnvironmentFault:  # in use
+            except EnvironmentFault as fault:
+                if fault.code != "run-in-use":
+                    raise
                 continue
             if not (place / MANIFEST).exists():
                 ending.enter_context(stack.pop_all())

@@ -92,3 +92,25 @@ def test_a_run_without_a_folder_of_its_own_takes_one_that_nobody_uses(
     with alone_in(Path(first)):
         assert folder() == f"{first}-2"
     assert folder() == first
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        ("check --scope two-brokers-quiet", ExitCode.HOLDS),
+        ("check --scope two-brokers-quiet --fingerprint 64", ExitCode.ENVIRONMENT),
+        ("check --variant legacy --scope two-brokers -p P-1", ExitCode.ENVIRONMENT),
+        ("simulate --variant legacy --scope two-brokers --seed 1 --walks 2000 --workers 1", ExitCode.ENVIRONMENT),
+        ("sweep --scope two-brokers-quiet --sweep crashes=0", ExitCode.ENVIRONMENT),
+    ],
+)
+def test_where_no_folder_can_be_created(
+    argv: str, code: ExitCode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run that stores nothing does without a folder; one that must store a trace says which option names another."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".elrcheck").touch()
+    assert run(cli, ["--no-progress", *argv.split()]) == code
+    err = capsys.readouterr().err
+    assert ("cannot write .elrcheck/runs/" in err and "name another: --run-dir DIR" in err) == (code != ExitCode.HOLDS)
+    assert (tmp_path / ".elrcheck").read_bytes() == b""
