@@ -111,11 +111,12 @@ def _reject_clashes(ctx: click.Context, output: Output) -> None:
             raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
         written.add(real)
     for option in ctx.command.params:
-        value = ctx.params.get(option.name or "")
-        is_file = option.name == "scope" and str(value).endswith(".toml")
-        if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
-            name = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
-            raise UsageFault("output-clash", f"{value} is given to both {name} and --output", help=help)
+        content = ctx.params.get(option.name or "")
+        for value in content if isinstance(content, tuple) else (content,):
+            is_file = option.name == "scope" and str(value).endswith(".toml")
+            if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
+                name = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
+                raise UsageFault("output-clash", f"{value} is given to both {name} and --output", help=help)
 
 
 def _real(path: Path | str) -> str:

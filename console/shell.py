@@ -243,7 +243,17 @@ def _expected(fault: Exception) -> ElrError | None:
             where = None if fault.filename is None else str(fault.filename)
             help = FREE_SPACE if fault.errno in FULL else None
             return EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help)
+        case FileNotFoundError() if not _has_working_directory():
+            return EnvironmentFault("system", "the working directory is gone", help="change to a folder that exists")
     return _model_mistake(fault)
+
+
+def _has_working_directory() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:

@@ -114,6 +114,9 @@ def test_names_and_texts_at_the_limit(tmp_path: Path) -> None:
         ("gate --baseline s.toml -o text:s.toml", "given to both --baseline and --output"),
         ("replay s.toml -o link", "given to both FILE and --output"),
         ("trace sample --save x.json -o x.json", "given to both --save and --output"),
+        ("audit other.log s.toml -o text:s.toml", "given to both [PATH...] and --output"),
+        ("assess --kafka 4.1 --topics s.toml -o text:link", "given to both --topics and --output"),
+        ("suite --file s.toml -o text:s.toml", "given to both --file and --output"),
         ("check -o " + "a" * 300 + "/b", "no folder"),
     ],
 )
@@ -148,6 +151,8 @@ def test_a_working_directory_that_is_gone(invoke: Invoke, tmp_path: Path) -> Non
     assert invoke("list", "scopes")[0] == 0
     code, _, err = invoke("init")
     assert code == 4 and "cannot-write" in err
+    code, _, err = invoke("check", "--model", "lock.py")
+    assert code == 4 and "the working directory is gone" in err
 
 
 # ---------------------------------------------------------------------------------- numbers
