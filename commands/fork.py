@@ -32,7 +32,5 @@ def write_fork(folder: Path, model: Path | None, patch: Path | None = None) -> t
     elif model.is_file():
         texts = {DECLARATION: texts[model.name]}
     for name, text in texts.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_file(place, text)
+        write_file(folder / name, text)
     return tuple(folder / name for name in texts)

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elrcheck.base.atomic import write_file
+from elrcheck.base.atomic import write_bytes, write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
 from elrcheck.base.progress import Progress
@@ -253,10 +253,11 @@ def models_in(folder: Path) -> list[Path]:
 
 
 def _ignore(path: Path) -> tuple[Path, str]:
-    """Add the folder of runs to .gitignore; leave the rest of the file as it is."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if any(line.strip().strip("/") == IGNORED.strip("/") for line in text.splitlines()):
+    """Add the folder of runs to .gitignore; leave the rest of the file as it is, whatever its encoding."""
+    before = path.read_bytes() if path.is_file() else b""
+    line = IGNORED.encode()
+    if any(each.strip().strip(b"/") == line.strip(b"/") for each in before.splitlines()):
         return path, "kept"
-    end = "" if not text or text.endswith("\n") else "\n"
-    write_file(path, f"{text}{end}{IGNORED}\n")
-    return path, "extended" if text else "wrote"
+    end = b"\r\n" if b"\r\n" in before else b"\n"
+    write_bytes(path, before + (b"" if not before or before.endswith(b"\n") else end) + line + end)
+    return path, "extended" if before else "wrote"

@@ -66,9 +66,10 @@ def _read(path: Path) -> Node:
 
 def _run(report: Node) -> CoveredRun:
     if report["schema"].value == MUTATE:
-        survey = report.value.get("survey") or {}
-        name = report.source.name
-        return CoveredRun(name, "mutate", str(survey.get("variant")), str(survey.get("scope")), True)
+        survey = report.get("survey", None)
+        surveyed = {} if survey.value is None else survey.object((), None).value
+        variant, scope = str(surveyed.get("variant")), str(surveyed.get("scope"))
+        return CoveredRun(report.source.name, "mutate", variant, scope, True)
     complete = report["search"].object(("complete",), None)["complete"].value is True
     variant, scope = report["variant"].text(), report["scope"].text()
     return CoveredRun(report.source.name, "check", variant, scope, complete)

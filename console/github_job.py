@@ -36,9 +36,9 @@ def annotates_errors(argv: Sequence[str]) -> bool:
     The words of the command line are all there is when an option is refused.
     """
     forms = [
-        word.rpartition("=")[2] if word.startswith("--format=") else following
+        following if word in ("-f", "--format") else word.removeprefix("--format=").removeprefix("-f")
         for word, following in pairwise([*argv, ""])
-        if word in ("-f", "--format") or word.startswith("--format=")
+        if word == "--format" or word.startswith(("-f", "--format="))
     ]
     return forms[-1] == "github" if forms else os.environ.get("GITHUB_ACTIONS") == "true"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import elrcheck
 from elrcheck.api.model_walk import ModelWalk
-from elrcheck.base.errors import ElrError
+from elrcheck.base.errors import ElrError, UsageFault
 
 BANNER = """\
 `walk` is in the initial state: walk.enabled, walk.step("Fence(1)"), walk.back(), walk.violated, walk.show().
@@ -48,14 +48,25 @@ def run_console(walk: ModelWalk) -> bool:
     Return whether a program from a pipe ran to its end, or to exit().
     """
     console = PythonConsole({"elrcheck": elrcheck, "walk": walk}, "<repl>")
+    typed = sys.stdin is not None and sys.stdin.isatty()
     try:
-        if sys.stdin.isatty():
+        if typed:
             _interact(console)
         else:
-            console.run_file(sys.stdin.read())
+            console.run_file(_program())
     except SystemExit:
         pass  # exit() ends the console, not its caller
-    return not (console.failed and not sys.stdin.isatty())
+    return typed or not console.failed
+
+
+def _program() -> str:
+    """Return the program on stdin, empty if the caller closed it; raise UsageFault if it is not text."""
+    try:
+        text = "" if sys.stdin is None else sys.stdin.read()
+        text.encode()  # a byte that is no text may have become half a character
+    except UnicodeError as fault:
+        raise UsageFault("repl-program", "the program is not UTF-8 text", where="<stdin>") from fault
+    return text
 
 
 def _interact(console: PythonConsole) -> None:

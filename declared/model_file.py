@@ -60,8 +60,8 @@ def sorts_of(file: Path) -> dict[str, Ty]:
 
 
 def sources_of(file: Path) -> list[Path]:
-    """Return the source files of a model."""
-    return sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
+    """Return the source files of a model, without links that lead nowhere, such as the locks of Emacs."""
+    return [each for each in (sorted(file.rglob("*.py")) if file.is_dir() else [file]) if each.is_file()]
 
 
 def sources_used(file: Path) -> list[Path]:
@@ -83,11 +83,15 @@ def sources_used(file: Path) -> list[Path]:
 
 def source_texts(file: Path) -> dict[str, str]:
     """Return path -> text of the source files of a model, and of its TOML files."""
-    folder, more = (file, sorted(file.rglob("*.toml"))) if file.is_dir() else (file.parent, [])
+    folder, more = (file, _tables_of(file)) if file.is_dir() else (file.parent, [])
     named = [*sources_of(file), *more]
     if not named:
         raise UsageFault(CODE, f"there is no file {file}", help=EXPECTED)
     return {source.relative_to(folder).as_posix(): read_text(source, Codes(CODE), LIMIT) for source in named}
+
+
+def _tables_of(folder: Path) -> list[Path]:
+    return [each for each in sorted(folder.rglob("*.toml")) if each.is_file()]
 
 
 def _stamps(file: Path) -> Stamps:

@@ -269,7 +269,7 @@ def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleTy
     listed = {Path(str(module.__file__)).resolve() for module in modules}
     mark = re.compile(rf"^@({'|'.join(kinds)})\b")
     for file in sorted(folder.rglob("*.py")):
-        if file.resolve() in listed:
+        if file.resolve() in listed or not file.is_file():  # such as a lock of Emacs
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             if mark.match(line):

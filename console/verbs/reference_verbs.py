@@ -40,6 +40,10 @@ def list_(
 
     if kind != "findings" and (by_version or kafka):
         raise UsageFault("usage-option", f"--{'by-version' if by_version else 'kafka'} is about findings, not {kind}")
+    if by_version and kafka:
+        raise UsageFault(
+            "usage-option", "--by-version is about all releases", help="leave out --kafka, or --by-version"
+        )
     if by_version:
         return _list_findings(shell, form)
     rows = _findings_of(kafka) if kafka else entries(kind, Selection(model=model, patch=patch).source)

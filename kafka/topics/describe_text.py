@@ -47,6 +47,8 @@ FIELDS = frozenset(
         "MarkedForDeletion",
     )
 )
+ID = re.compile(r"[0-9]{1,10}")
+"""The number of a partition or a broker."""
 INHERITED = ("DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG")
 CONFIGS = re.compile(
     r"(?:Dynamic|All|Default) configs for (topic|broker|brokers)(?: (\S+))?(?: in the entire cluster)? are:$"
@@ -130,7 +132,7 @@ class _Reader:
         if "Partition" in fields:
             replicas = [part.strip() for part in fields.get("Replicas", "").split(",")]
             partition = fields["Partition"]
-            if not partition.isdecimal() or not all(each.isdecimal() for each in replicas):
+            if not all(ID.fullmatch(each) for each in (partition, *replicas)):
                 raise NotUnderstood("partition or replicas are not numbers")
             adding = {part.strip() for part in fields.get("AddingReplicas", "").split(",") if part.strip()}
             self._named(name).factors[int(partition)] = len(set(replicas) - adding)

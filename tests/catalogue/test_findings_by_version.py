@@ -139,6 +139,8 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
 def test_only_findings_have_releases(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["list", "hazards", "--by-version"]) == ExitCode.DID_NOT_RUN
     assert "--by-version is about findings" in capsys.readouterr().err
+    assert run(cli, ["list", "findings", "--by-version", "--kafka", "4.1"]) == ExitCode.DID_NOT_RUN
+    assert "leave out --kafka, or --by-version" in capsys.readouterr().err
 
 
 def test_every_finding_of_a_release_has_a_control_and_a_remedy() -> None:

@@ -11,6 +11,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.checking.suite.suite_counts import packaged_counts
 from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.commands.fork import write_fork
+from elrcheck.declared.declared_model import declared
 from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import resolve
 from elrcheck.lang.lowering.lower import lower
@@ -44,6 +45,20 @@ def test_the_copy_is_the_same_program(copy: Path, variant: str, scope: str) -> N
     model = selected.declared.whole()
     program = lower(model, selected.config, model.checks).program
     assert numbered_digest(program).startswith(KAFKA[variant, scope])
+
+
+def test_the_lock_of_an_editor_is_no_file_of_the_model(copy: Path) -> None:
+    """Emacs marks a file that has unsaved changes with a link beside it that leads nowhere."""
+    locks = [copy / ".#state.py", copy / ".#two-brokers.toml"]
+    for lock in locks:
+        lock.symlink_to("me@host.1234:5678")
+    try:
+        assert resolve(Selection(scope="two-brokers", model=copy)).declared.whole().actions
+        texts = declared(copy).source_texts()
+        assert "__init__.py" in texts and not any(".#" in name for name in texts)
+    finally:
+        for lock in locks:
+            lock.unlink()
 
 
 def test_it_has_the_lemmas_variants_scopes_and_defaults_of_kafkas_partition(copy: Path) -> None:

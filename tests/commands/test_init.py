@@ -36,6 +36,14 @@ def test_git_ignores_the_folder_of_runs(invoke: Invoke, tmp_path: Path) -> None:
     assert ignored.read_text(encoding="utf-8") == "build\n.elrcheck/\n"
 
 
+@pytest.mark.parametrize("before", [b"caf\xe9/\n", b"build/\r\nout/\r\n"], ids=["no UTF-8", "ends of lines of Windows"])
+def test_the_rest_of_what_git_ignores_stays_as_it_is(invoke: Invoke, tmp_path: Path, before: bytes) -> None:
+    (tmp_path / ".gitignore").write_bytes(before)
+    assert "extended .gitignore" in invoke("init")[1]
+    end = before[len(before.rstrip()) :]
+    assert (tmp_path / ".gitignore").read_bytes() == before + b".elrcheck/" + end
+
+
 def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "elrcheck.toml").write_text("# mine\n")
     code, out, err = invoke("init")

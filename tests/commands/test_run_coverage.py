@@ -96,6 +96,7 @@ def test_what_is_no_report(folder: Path) -> None:
         ("[]", "not a report"),
         ('{"schema": "x"}', "not a report"),
         ('{"schema": "elrcheck.report/1", "actions": 3}', "expected a list"),
+        ('{"schema": "elrcheck.mutate/1", "survey": "x"}', "expected an object"),
     ):
         other.write_text(text)
         with pytest.raises(UsageFault, match=says):

@@ -13,6 +13,13 @@ from elrcheck.console.shell import run
 from support.places import PROTOCOLS
 
 
+class BytesThatAreNoText(io.TextIOWrapper):
+    """Standard input with bytes that are not UTF-8."""
+
+    def __init__(self, errors: str) -> None:
+        super().__init__(io.BytesIO(b"print(1) # \xff\n"), encoding="utf-8", errors=errors)
+
+
 @pytest.fixture
 def piped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
     def call(text: str, *options: str) -> tuple[int, str, str]:
@@ -54,3 +61,22 @@ def test_a_program_without_blank_lines_runs_as_a_file_does(piped: Callable[..., 
     assert (code, out) == (2, "1\n") and "ZeroDivisionError" in err
     code, out, err = piped("print(1)\nif\n", "--scope", "two-brokers")
     assert (code, out) == (2, "") and "line 2" in err and "SyntaxError" in err
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_bytes_that_are_no_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, errors: str
+) -> None:
+    """With either way in which Python opens stdin, by the locale."""
+    monkeypatch.setattr(sys, "stdin", BytesThatAreNoText(errors))
+    assert run(cli, ["repl", "--scope", "two-brokers"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and "error[repl-program]" in captured.err and "<stdin>" in captured.err
+
+
+def test_a_closed_stdin_is_an_empty_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(cli, ["repl", "--scope", "two-brokers"]) == 0
+    assert capsys.readouterr() == ("", "")

@@ -110,6 +110,7 @@ TABLE = [
     wrong("init -C empty", 2, "empty"),
     wrong("check --run-dir /proc/nowhere", 4, "cannot-write", "/proc/nowhere", "name another: --run-dir DIR"),
     wrong("export spec --out /proc/nowhere", 4, "cannot-write", "/proc/nowhere"),
+    wrong("model fork /proc/nowhere", 4, "cannot-write", "/proc/nowhere"),
 ]
 Invoke = Callable[[str], tuple[int, str, str]]
 

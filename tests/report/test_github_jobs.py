@@ -93,8 +93,10 @@ def test_an_error_is_annotated(go: Go, tmp_path: Path, monkeypatch: pytest.Monke
     assert (code, out) == (2, "") and err.splitlines()[-1].startswith("::error title=elrcheck usage-bad-value::")
     assert "%0Asee `elrcheck check --help`" in err.splitlines()[-1]
     assert "::error" not in go("--workers", "no", "-f", "json")[2]
+    assert "::error" not in go("--workers", "no", "-fjson")[2]
     monkeypatch.delenv("GITHUB_ACTIONS")
     assert "::error" not in go("--workers", "no")[2]
     assert "::error title=" in go("--workers", "no", "--format", "github")[2]
+    assert "::error title=" in go("--workers", "no", "-fgithub")[2]
     (tmp_path / "elrcheck.toml").write_text("\n[check]\nscop = 1\n")
     assert "::error file=elrcheck.toml,line=3,title=" in go("--format=github")[2]

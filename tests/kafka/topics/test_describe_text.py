@@ -62,6 +62,7 @@ def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
         ("Topic: a", "neither a topic with ReplicationFactor nor a partition"),
         ("Topic: a b\tReplicationFactor: 1", "not a legal topic name"),
         ("Topic: a\tPartition: 0\tReplicas: 1,x", "are not numbers"),
+        (f"Topic: a\tPartition: {'9' * 5000}\tReplicas: 1", "are not numbers"),
         ("Topic: a\tReplicationFactor: -3", "a number from 1"),
         ("Topic: a\tReplicationFactor: ³", "a number from 1"),
         ("Topic: a\tReplicationFactor: 3\tReplicationFactor: 3", "twice"),
