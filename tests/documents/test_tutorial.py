@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from elrcheck.commands.new import write_new
 from support.followed import Block, blocks, environment, follow
 from support.places import ROOT
 
@@ -50,6 +53,23 @@ def test_the_first_protocol_is_refuted_repaired_proved_and_handed_to_tlc() -> No
     assert [codes for verb, codes in verdicts if verb == "check"] == [{1}, {0}, {0}, {0}, {1}, {0}]
     assert [codes for verb, codes in verdicts if verb == "prove"] == [{1}, {0}]
     assert [codes for verb, codes in verdicts if verb == "tlc"] == [{0, 4}, {0, 4}]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_changes_fit_the_lines_that_they_name(page: str, tmp_path: Path) -> None:
+    """Else patch prints more than the page shows."""
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("no program called patch")
+    write_new("lock", tmp_path)
+    shutil.copytree(ROOT / "model", tmp_path / "model", ignore=SKIPPED)
+    diffs = re.findall(r"^patch .*?<<'EOF'\n(.*?)^EOF$", text(page), re.M | re.S)
+    assert diffs
+    for diff in diffs:
+        strip = "-p1" if diff.startswith("--- a/") else "-p0"
+        done = subprocess.run([patch, strip], cwd=tmp_path, input=diff, capture_output=True, text=True, timeout=60)
+        (line,) = done.stdout.splitlines()
+        assert line.startswith("patching file ")
 
 
 @pytest.mark.slow
