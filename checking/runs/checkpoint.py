@@ -93,7 +93,8 @@ class CheckpointFolder:
     identity: called only when a checkpoint is saved, because the digest of a model takes a while. every: seconds
     between checkpoints. lasting: see `Identity`. storage: location of the level files, None if they are in the folder.
 
-    An interrupted run is always saved; one stopped by a limit, if its folder is lasting or already holds a checkpoint.
+    An interrupted run is saved; one stopped by a limit, if its folder is lasting or already holds a checkpoint. A run
+    whose folder could not be created goes on in memory, and is not saved.
     """
 
     def __init__(
@@ -117,10 +118,10 @@ class CheckpointFolder:
         return self._levels
 
     def due(self) -> bool:
-        return time.monotonic() - self._last >= self.every
+        return time.monotonic() - self._last >= self.every and self.folder.is_dir()
 
     def at_stop(self, interrupted: bool) -> bool:
-        return interrupted or self.lasting or self.saved
+        return (interrupted and self.folder.is_dir()) or self.lasting or self.saved
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
         manifest = RunManifest(SCHEMA, __version__, self._identity(), self.storage, tuple(written), tally.saved())

@@ -98,6 +98,7 @@ def test_a_run_without_a_folder_of_its_own_takes_one_that_nobody_uses(
     ("argv", "code"),
     [
         ("check --scope two-brokers-quiet", ExitCode.HOLDS),
+        ("check --scope two-brokers-quiet --fresh --checkpoint-every 0.001s", ExitCode.HOLDS),
         ("check --scope two-brokers-quiet --fingerprint 64", ExitCode.ENVIRONMENT),
         ("check --variant legacy --scope two-brokers -p P-1", ExitCode.ENVIRONMENT),
         ("simulate --variant legacy --scope two-brokers --seed 1 --walks 2000 --workers 1", ExitCode.ENVIRONMENT),
