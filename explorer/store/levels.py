@@ -19,9 +19,9 @@ import hashlib
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import field
@@ -31,9 +31,13 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.word_layout import Rows
 
+T = TypeVar("T")
+R = TypeVar("R")
 GROUP = 1 << 16
 PARTS = 64
 READ = 1 << 20
+MOST_OPEN = 128
+"""Partitioned levels whose files stay open; a process may often open no more than 256 or 1024."""
 DIGITS = 16
 """Digits of the SHA-256 in the name of a file."""
 ALL_FILES = ("?????-*.parquet", ".?????-*.parquet.*.tmp")
@@ -169,7 +173,7 @@ class GatheredLevel:
             for start in range(0, max(1, len(share)), GROUP):  # at least one row group
                 self._drafts[k].append(share[start : start + GROUP])
 
-        list(self._pool.map(write, range(count)))
+        on_all(self._pool, write, range(count))
 
 
 class LevelFiles:
@@ -177,7 +181,7 @@ class LevelFiles:
 
     def __init__(self, folder: Path, words: int) -> None:
         self.folder, self.words = folder, words
-        self._open: dict[int, list[Any]] = {}
+        self._open = functools.lru_cache(MOST_OPEN)(self._parquet)
         self._named: frozenset[str] = frozenset()
 
     @property
@@ -205,17 +209,15 @@ class LevelFiles:
         It is complete at the end of the block, and removed if the block raises. name: see `write`.
         """
         stem = f"{depth:05d}" if name is None else name
-        self._open.pop(depth, None)
         with contextlib.ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(threads))
             drafts = [stack.enter_context(self._draft(f"{stem}-{k}")) for k in range(threads)]
             level = GatheredLevel(drafts, pool)
             yield level
-            level.saved = SavedLevel(depth, tuple(pool.map(lambda draft: draft.finish(), drafts)), False)
+            level.saved = SavedLevel(depth, tuple(on_all(pool, lambda draft: draft.finish(), drafts)), False)
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; `parts` yields every part in order, including empty ones."""
-        self._open.pop(depth, None)
         with self._draft(f"{depth:05d}-0") as draft:
             for rows in parts:
                 draft.append(rows)
@@ -268,17 +270,18 @@ class LevelFiles:
 
     def read(self, level: SavedLevel) -> Iterator[Rows]:
         """Yield the rows of a level, one row group at a time."""
-        for file in self._files(level):
-            yield from self._groups(file, range(file.num_row_groups))
+        for mark in level.files:
+            with self._parquet(mark.name) as file:
+                yield from self._groups(file, range(file.num_row_groups))
 
     def part_rows(self, level: SavedLevel) -> list[int]:
         """Return the number of rows in each part of a partitioned level."""
-        metadata = self._files(level)[0].metadata
+        metadata = self._open(level.files[0].name).metadata
         return [metadata.row_group(number).num_rows for number in range(PARTS)]
 
     def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
         """Yield the rows of the given parts of a partitioned level."""
-        yield from self._groups(self._files(level)[0], numbers)
+        yield from self._groups(self._open(level.files[0].name), numbers)
 
     def _groups(self, file: Any, numbers: Iterable[int]) -> Iterator[Rows]:
         for number in numbers:
@@ -290,11 +293,6 @@ class LevelFiles:
         data = np.frombuffer(chunk.buffers()[1], "<u8")
         start = chunk.offset * self.words
         return data[start : start + len(chunk) * self.words].reshape(-1, self.words)
-
-    def _files(self, level: SavedLevel) -> list[Any]:
-        if level.depth not in self._open:
-            self._open[level.depth] = [self._parquet(mark.name) for mark in level.files]
-        return self._open[level.depth]
 
     def _parquet(self, name: str) -> Any:
         _arrow()
@@ -331,11 +329,18 @@ class LevelFiles:
 
     def remove(self) -> None:
         """Delete the level files and any partial files of an interrupted run."""
-        self._open.clear()
+        self._open.cache_clear()
         self._named = frozenset()
         self.remove_others()
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+def on_all(pool: ThreadPoolExecutor, work: Callable[[T], R], things: Iterable[T]) -> list[R]:
+    """Do the work on all things in the pool; if it fails on one, wait for the others before raising."""
+    begun = [pool.submit(work, thing) for thing in things]
+    wait(begun)
+    return [each.result() for each in begun]
 
 
 def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:

@@ -72,7 +72,6 @@ class StoredLevels(LevelFiles):
 
     def remove(self) -> None:
         """Delete all level files."""
-        self._open.clear()
         self._named = frozenset()
         for name in self.storage.list():
             if name.endswith(".parquet"):
