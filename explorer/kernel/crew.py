@@ -11,7 +11,7 @@ import operator
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from elrcheck.explorer.kernel.kernel import CHUNK, Kernel
 from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared
 from elrcheck.explorer.kernel.word_layout import Counts
 
+T = TypeVar("T")
 SLICE = 256
 ALONE = 2048  # frontiers up to this size are not worth a second thread
 ROUND_SECONDS = 0.2
@@ -163,12 +164,7 @@ class SearchCrew:
             return explore(shared.ctypes.data, worker.context.ctypes.data)
 
         several = self._step > ALONE and shared[Shared.STOP] - shared[Shared.CURSOR] > ALONE
-        others = [self._pool.submit(work, worker) for worker in self.workers[1:]] if several else []
-        try:
-            work(self.workers[0])
-        finally:
-            for other in others:
-                other.result()
+        self._together(work, self.workers if several else self.workers[:1])
         if not several:
             for worker in self.workers[1:]:
                 if worker.unfinished:
@@ -187,7 +183,13 @@ class SearchCrew:
             work(0, first, last)
             return
         cuts = [first + (last - first) * w // count for w in range(count + 1)]
-        others = [self._pool.submit(work, w, cuts[w], cuts[w + 1]) for w in range(1, count)]
-        work(0, cuts[0], cuts[1])
-        for other in others:
-            other.result()
+        self._together(lambda w: work(w, cuts[w], cuts[w + 1]), range(count))
+
+    def _together(self, work: Callable[[T], object], parts: Sequence[T]) -> None:
+        """Do a part here, and the others in the pool; wait for them even if this thread is interrupted."""
+        others = [self._pool.submit(work, part) for part in parts[1:]]
+        try:
+            work(parts[0])
+        finally:
+            for other in others:
+                other.result()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -31,4 +33,21 @@ def test_a_table_that_grows_in_parts_keeps_every_state(workers: int) -> None:
     for batch in batches:
         assert visited.insert(batch)
     assert visited.filled == BATCHES * ROWS
+    crew.close()
+
+
+def test_who_is_interrupted_waits_for_the_other_workers() -> None:
+    """They write to memory that is returned to the system when the search is gone."""
+    crew = SearchCrew(build(lowered("kip_full", "two-brokers").program, KernelCache()), 2)
+    ended: list[int] = []
+
+    def work(worker: int, first: int, last: int) -> None:
+        if worker == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.3)
+        ended.append(last - first)
+
+    with pytest.raises(KeyboardInterrupt):
+        crew.split(0, ROWS, work)
+    assert ended == [ROWS - ROWS // 2]
     crew.close()
