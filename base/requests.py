@@ -131,6 +131,14 @@ class Limits:
         int | None, Option("Memory limit; states beyond it spill to disk.", kind="size", least=1, group="Limits")
     ] = None
 
+    def reached(self, distinct: int, seconds: float) -> str | None:
+        """Return the limit, as its option, that a search with this many states and seconds has reached."""
+        if self.max_states is not None and distinct >= self.max_states:
+            return f"--max-states {self.max_states}"
+        if self.time_budget is not None and seconds > self.time_budget:
+            return f"--time-budget {self.time_budget:g}s"
+        return None
+
 
 @dataclass(frozen=True)
 class SparkRequest:

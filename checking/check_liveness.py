@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.checking.engines import SearchSubject, reference_deadline, reference_reason, run_search
+from elrcheck.checking.engines import SearchSubject, reference_deadline, run_search
 from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
@@ -80,7 +81,7 @@ def _graph(
     if request.engine == "reference":
         deadline = reference_deadline(limits)
         graph, outcome = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
-        outcome.reason = None if outcome.complete else reference_reason(limits, outcome.distinct)
+        outcome.reason = None if outcome.complete else limits.reached(outcome.distinct, math.inf)
         return outcome, graph
     ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, run)
     try:

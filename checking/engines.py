@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -182,7 +183,8 @@ def run_search(
                 progress.stage("reading the checkpoint")
                 search.resume(run.saved.levels, run.saved.tally)
         progress.stage("searching")
-        stack.enter_context(interrupts)
+        if isinstance(search, Search):  # others do not ask, and have nothing to save
+            stack.enter_context(interrupts)
         result = search.run(progress, "first" if request.stop_at_first else "complete")
         how, about = "numpy", ""
         if isinstance(search, Search):
@@ -256,7 +258,7 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
     outcome = search(
         subject.model, subject.config, max_states=limits.max_states, deadline=deadline, symmetry=subject.symmetry
     )
-    outcome.reason = None if outcome.complete else reference_reason(limits, outcome.distinct)
+    outcome.reason = None if outcome.complete else limits.reached(outcome.distinct, math.inf)
     idents = {fn.ident for fn in subject.checks}
     outcome.first = {ident: depth for ident, depth in outcome.first.items() if ident in idents}
     outcome.traces = {ident: trace for ident, trace in outcome.traces.items() if ident in idents}
@@ -272,13 +274,6 @@ def reference_deadline(limits: Limits, stop_at_first: bool = False) -> float | N
             help="use the local engine for the other limits",
         )
     return None if limits.time_budget is None else time.monotonic() + limits.time_budget
-
-
-def reference_reason(limits: Limits, distinct: int) -> str:
-    """Return the limit that stopped the reference engine, as its option."""
-    if limits.max_states is not None and distinct >= limits.max_states:
-        return f"--max-states {limits.max_states}"
-    return f"--time-budget {limits.time_budget}s"
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class ChangedSearch(VectorSearch):
                 enabled -= all_hold(old.guards, columns, len(rows))
         keep = self.number[after.instances] >= 0
         # The kernel has no words of flags where no check is about steps.
-        flags = np.zeros((int(keep.sum()), (len(self.program.checks) + 63) // 64), np.uint64)
+        flags = np.zeros((int(keep.sum()), self._flag_words), np.uint64)
         flags[:, : after.flags.shape[1]] = after.flags[keep]
         parts = [(after.rows[keep], after.sources[keep], self.number[after.instances[keep]], flags)]
         for index in self.others:

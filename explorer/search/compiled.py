@@ -242,12 +242,7 @@ class Search:
             self._progress.tell(LevelDone(self._level, self._level_size, generated, distinct, seconds, remark))
         if self.settings.interrupted():
             return INTERRUPTED
-        budget = self.limits.time_budget
-        if budget is not None and seconds + self.settings.spent + self._afterwards() > budget:
-            return f"--time-budget {self.limits.time_budget:g}s"
-        if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
-            return f"--max-states {self.limits.max_states}"
-        return None
+        return self.limits.reached(self.distinct, seconds + self.settings.spent + self._afterwards())
 
     def _afterwards(self) -> float:
         """Estimate the seconds that follow the search, including a checkpoint if one will be saved."""

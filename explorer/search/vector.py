@@ -155,13 +155,10 @@ class VectorSearch:
 
     def _limit(self, distinct: int, started: float) -> str | None:
         limits = self.limits
-        if limits.time_budget is not None and time.perf_counter() - started > limits.time_budget:
-            return f"--time-budget {limits.time_budget:g}s"
-        if limits.max_states is not None and distinct >= limits.max_states:
-            return f"--max-states {limits.max_states}"
-        if limits.memory is not None and distinct * (16 * self.layout.words + 120) > limits.memory:
+        reason = limits.reached(distinct, time.perf_counter() - started)
+        if reason is None and limits.memory is not None and distinct * (16 * self.layout.words + 120) > limits.memory:
             return f"--memory {limits.memory}"
-        return None
+        return reason
 
     def _next(self, depth: int, frontier: Rows, visited: set[bytes]) -> Rows:
         """Return the new states reached from a level, and count its transitions."""

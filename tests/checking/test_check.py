@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from elrcheck.base.progress import Silent
+from elrcheck.base.progress import Event, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking.engines import AFTERWARDS, SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
@@ -234,6 +235,26 @@ def test_the_time_budget_pays_for_the_compilation_too() -> None:
         subject = SearchSubject(model, selected.config, checks, started=time.monotonic() - spent)
         outcome = explore(subject, CheckRequest(limits=Limits(time_budget=60.0)), Silent())
         assert outcome.reason == reason and outcome.complete == (reason is None)
+
+
+class _CtrlC(Silent):
+    """Interrupts the process after the first level, once."""
+
+    def __init__(self) -> None:
+        self.levels = 0
+
+    def tell(self, event: Event) -> None:
+        self.levels += 1
+        if self.levels == 1:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_engine_that_stops_at_no_signal_is_ended_by_it() -> None:
+    selected = resolve(Selection("kip_full", "two-brokers"))
+    subject = SearchSubject(selected.declared.whole(), selected.config, ())
+    with pytest.raises(KeyboardInterrupt):
+        explore(subject, CheckRequest(engine="numpy", limits=Limits(max_depth=5)), progress := _CtrlC())
+    assert progress.levels == 1
 
 
 RESET = ("--variant", "code_4_1", "--scope", "two-brokers-quiet", "--set", "broker_count=3")
