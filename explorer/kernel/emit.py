@@ -8,14 +8,14 @@ integers and booleans (i1), because a boolean that only steers a branch should n
 An integer is a vector with one lane per state, and as narrow as the values allow (`planes_ir`).
 
 The names of computed values are scoped: a value computed in a block is visible in the blocks below it and
-dropped when the block ends (`mark`, `forget`), as dominance requires.
+dropped when the block ends (`mark`, `forget`), as dominance requires. A name stands under the key of its value
+(`key_of`), so what was computed may be the negation of a node, if that costs less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode
 
@@ -50,6 +50,11 @@ class Lanes:
 
     def truth(self, value: bool) -> str:
         return f"splat (i1 {'true' if value else 'false'})"
+
+
+def key_of(node: DagNode) -> int:
+    """Return the key of the value of a node; its complement is the key of the negation."""
+    return ~node.args[0].id if node.op == "not" else node.id
 
 
 class FunctionLines:
@@ -91,8 +96,7 @@ class Writer(FunctionLines):
         self.lanes = lanes
         self._read_leaf, self._read_flag = read_leaf, read_flag
         self._names: dict[int, tuple[str, bool]] = {}
-        self._opposites: dict[int, str] = {}
-        self._order: list[tuple[dict[int, Any], int]] = []
+        self._order: list[int] = []
 
     # -- nodes
 
@@ -101,30 +105,29 @@ class Writer(FunctionLines):
 
     def forget(self, mark: int) -> None:
         """Drop the names given since the mark."""
-        for names, ident in self._order[mark:]:
-            del names[ident]
+        for key in self._order[mark:]:
+            del self._names[key]
         del self._order[mark:]
 
     def compute(self, node: DagNode) -> None:
         """Emit a node whose operands are already computed, constant, or negations of computed nodes."""
-        if node.id in self._names or node.id in self._opposites:
+        if node.id in self._names or ~node.id in self._names:
             return
         opposite = self._opposite(node)
         if opposite:
-            self._opposites[node.id] = opposite
-            self._order.append((self._opposites, node.id))
+            self._name(~node.id, opposite)
         else:
-            self._name(node, self._emit(node))
+            self._name(node.id, *self._emit(node))
 
-    def _name(self, node: DagNode, name: tuple[str, bool]) -> None:
-        self._names[node.id] = name
-        self._order.append((self._names, node.id))
+    def _name(self, key: int, name: str, is_flag: bool = True) -> None:
+        self._names[key] = name, is_flag
+        self._order.append(key)
 
     def number(self, node: DagNode) -> str:
         """Return the node as an integer."""
         if node.is_const:
             return self.lanes.const(node.lo)
-        name, is_flag = self._names.get(node.id, ("", True))
+        name, is_flag = self._names.get(key_of(node), ("", True))
         if not is_flag:
             return name
         return self.let(f"zext {self.lanes.flag} {self.flag(node)} to {self.lanes.number}")
@@ -133,16 +136,20 @@ class Writer(FunctionLines):
         """Return the node, which is 0 or 1, as a boolean."""
         if node.is_const:
             return self.lanes.truth(bool(node.lo))
-        if node.id not in self._names:
-            inverse = self._inverse(node.args[0]) if node.op == "not" else self.negate(self._opposites[node.id])
-            self._name(node, (inverse, True))
-        name, is_flag = self._names[node.id]
+        key = key_of(node)
+        if key not in self._names:
+            self._name(key, self._inverse(node.args[0]) if node.op == "not" else self.negate(self._names[~key][0]))
+        return self._flag(key)
+
+    def _flag(self, key: int) -> str:
+        name, is_flag = self._names[key]
         return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
 
     def _inverse(self, node: DagNode) -> str:
         """Return the negation of a node; for a comparison emit the opposite one, which costs no more."""
-        if node.id in self._opposites:
-            return self._opposites[node.id]
+        opposite = ~key_of(node)
+        if opposite in self._names:
+            return self._flag(opposite)
         if node.op == "lt" or (node.op == "eq" and not all(arg.is_bool for arg in node.args)):
             word = "sge" if node.op == "lt" else "ne"
             a, b = (self.number(arg) for arg in node.args)
@@ -155,14 +162,11 @@ class Writer(FunctionLines):
         These are disjunctions, which the graph writes as negated conjunctions, and booleans that differ.
         """
         if node.op == "eq" and all(arg.is_bool for arg in node.args):
-            return self._differ(node)
+            a, b = (self.flag(arg) for arg in node.args)
+            return self.let(f"xor {self.lanes.flag} {a}, {b}")
         if node.op == "and" and all(arg.op == "not" for arg in node.args):
             return self._joined("or", [self.flag(arg.args[0]) for arg in node.args])
         return ""
-
-    def _differ(self, node: DagNode) -> str:
-        a, b = (self.flag(arg) for arg in node.args)
-        return self.let(f"xor {self.lanes.flag} {a}, {b}")
 
     def negate(self, name: str) -> str:
         return self.let(f"xor {self.lanes.flag} {name}, {self.lanes.truth(True)}")

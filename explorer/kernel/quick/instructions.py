@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from elrcheck.explorer.kernel.check_ir import check_nodes, possible_hits, step_hits
-from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.emit import Lanes, key_of
 from elrcheck.explorer.kernel.group_ir import EDGE, Counters, changed_planes, outputs
 from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
 from elrcheck.explorer.kernel.planes_ir import plane_of, plane_parts
@@ -77,9 +77,8 @@ class _Assembler:
         self.counters = Counters(len(self.program.instances), len(self.program.leaves))
         self._constants: dict[int, int] = {}
         self._most = 1 << min(self.lanes.bits, CONSTANTS)
-        self._registers: dict[int, int] = {}
-        self._opposites: dict[int, int] = {}
-        self._open: list[tuple[dict[int, int], int] | None] = []
+        self._registers: dict[int, int] = {}  # by the key of the value (`key_of`)
+        self._open: list[int | None] = []
         self.room = self._most
 
     # -- registers
@@ -89,28 +88,22 @@ class _Assembler:
         self.lines.append([op, d, a, b, c, e])
         return len(self.lines) - 1
 
-    def let(self, op: Op, a: int = 0, b: int = 0, c: int = 0, e: int = 0, ident: int | None = None) -> int:
-        """Add an instruction with a result; return its register. ident: of the node whose value it is."""
+    def let(self, op: Op, a: int = 0, b: int = 0, c: int = 0, e: int = 0, key: int | None = None) -> int:
+        """Add an instruction with a result; return its register. key: of the value, if it is that of a node."""
         register = self._most + len(self._open)
-        self._open.append(None)
-        if ident is not None:
-            self._name(self._registers, ident, register)
+        self._open.append(key)
+        if key is not None:
+            self._registers[key] = register
         self.room = max(self.room, register + 1)
         self.do(op, register, a, b, c, e)
         return register
 
     def forget(self, mark: int) -> None:
         """Free all registers but the first `mark`."""
-        for entry in self._open[mark:]:
-            if entry is not None:
-                registers, ident = entry
-                del registers[ident]
+        for key in self._open[mark:]:
+            if key is not None:
+                del self._registers[key]
         del self._open[mark:]
-
-    def _name(self, registers: dict[int, int], ident: int, register: int) -> None:
-        """Note that the last register, which is the given one, has the value of a node, or of its negation."""
-        registers[ident] = register
-        self._open[-1] = registers, ident
 
     def constant(self, value: int) -> int:
         register = self._constants.setdefault(value, len(self._constants))
@@ -122,75 +115,67 @@ class _Assembler:
         """Return the register of a node that is computed, constant, or the negation of such a node."""
         if node.is_const:
             return self.constant(node.lo)
-        if node.id in self._registers:
-            return self._registers[node.id]
-        if node.op == "not":
-            negated = node.args[0]
-            if negated.id in self._opposites:
-                return self._opposites[negated.id]
-            return self.let(Op.NOT, self.register(negated), ident=node.id)
-        return self.let(Op.NOT, self._opposites[node.id], ident=node.id)
+        key = key_of(node)
+        if key not in self._registers:
+            self.let(Op.NOT, self._registers[~key], key=key)
+        return self._registers[key]
 
     def hit(self, node: DagNode, value: int) -> int:
         """Return a register that is 1 where a boolean node has this value."""
         if value:
             return self.register(node)
-        return self._opposites[node.id] if node.id in self._opposites else self.let(Op.NOT, self.register(node))
+        opposite = self._registers.get(~key_of(node))
+        return self.let(Op.NOT, self.register(node)) if opposite is None else opposite
 
-    def all_of(self, nodes: Sequence[DagNode], ident: int | None = None) -> int:
+    def all_of(self, nodes: Sequence[DagNode], key: int | None = None) -> int:
         """Return a register with a conjunction; taking a part away needs no instruction for its negation."""
-        taken = [node for node in nodes if node.op == "not" and self._is_open(node)]
+        taken = [node for node in nodes if node.op == "not" and key_of(node) not in self._registers]
         registers = [self.register(node) for node in nodes if node not in taken]
         if not registers:
             registers = [self.register(taken.pop(0))]
         more = [(Op.BAND, register) for register in registers[1:]]
         more += [(Op.ANDNOT, self.register(node.args[0])) for node in taken]
-        return self._joined(registers[0], more, ident)
+        return self._joined(registers[0], more, key)
 
-    def _is_open(self, node: DagNode) -> bool:
-        """Return whether neither this negation nor the opposite of what it negates has a register."""
-        return node.id not in self._registers and node.args[0].id not in self._opposites
+    def any_of(self, registers: Sequence[int], key: int | None = None) -> int:
+        return self._joined(registers[0], [(Op.BOR, register) for register in registers[1:]], key)
 
-    def any_of(self, registers: Sequence[int]) -> int:
-        return self._joined(registers[0], [(Op.BOR, register) for register in registers[1:]])
-
-    def _joined(self, first: int, more: Sequence[tuple[Op, int]], ident: int | None = None) -> int:
+    def _joined(self, first: int, more: Sequence[tuple[Op, int]], key: int | None = None) -> int:
         result = first
         for number, (op, other) in enumerate(more, 1):
-            result = self.let(op, result, other, ident=ident if number == len(more) else None)
+            result = self.let(op, result, other, key=key if number == len(more) else None)
         return result
 
     def compute(self, node: DagNode) -> None:
         """Compute a node whose operands have registers."""
-        if node.id in self._registers or node.id in self._opposites:
+        if node.id in self._registers or ~node.id in self._registers:
             return
         if node.op == "var":
             self._leaf(node)
         elif node.op == "and" and all(arg.op == "not" for arg in node.args):
-            some = self.any_of([self.register(arg.args[0]) for arg in node.args])  # a disjunction is a negated `and`
-            self._name(self._opposites, node.id, some)
+            self.any_of([self.register(arg.args[0]) for arg in node.args], ~node.id)  # a disjunction
         elif node.op == "and":
             self.all_of(node.args, node.id)
         elif node.op in DIRECT:
             operands = [self.register(arg) for arg in node.args]
             a, b, c = (*operands, 0, 0, 0)[:3]
-            self.let(DIRECT[node.op], a, b, c, ident=node.id)
+            self.let(DIRECT[node.op], a, b, c, key=node.id)
         else:
             raise NotInterpreted(f"the operation {node.op!r}")
 
     def _leaf(self, node: DagNode) -> None:
         slot, bits = self.layout.slots[node.leaf], self.lanes.bits
         if not slot.bits:
-            self.let(Op.CONST, slot.lo, ident=node.id)
+            self.let(Op.CONST, slot.lo, key=node.id)
             return
         number, shift = plane_of(slot, self.lanes)
         if shift + slot.bits <= bits:
-            self.let(Op.FIELD, number, shift, self.signed(slot.mask), slot.lo, ident=node.id)
+            self.let(Op.FIELD, number, shift, self.signed(slot.mask), slot.lo, key=node.id)
             return
         low = self.let(Op.FIELD, number, shift, -1, 0)
         whole = self.let(Op.ORSHL, low, self.let(Op.LOAD, number + 1), bits - shift)
         stored = self.let(Op.ANDI, whole, self.signed(slot.mask))
-        self.let(Op.ADDI, stored, slot.lo, ident=node.id)
+        self.let(Op.ADDI, stored, slot.lo, key=node.id)
 
     def signed(self, mask: int) -> int:
         """Return the bits of a lane as a field of an instruction."""
