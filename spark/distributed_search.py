@@ -27,6 +27,7 @@ from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.exchange import LevelExchange
 from elrcheck.spark.executors import ExecutorWatch
+from elrcheck.spark.master import parse_master
 from elrcheck.spark.placement import Placement
 from elrcheck.spark.preparation import Preparation
 from elrcheck.spark.shards import Plans
@@ -61,7 +62,7 @@ class SparkSearch(Search):
         context = session.sparkContext
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
         self.partitions = partitions or max(1, context.defaultParallelism // self.threads)
-        self.placement = Placement(handover)
+        self.placement = Placement(handover, shares=parse_master(str(context.master)).loopback)
         self.watch = ExecutorWatch(session, progress or Silent())
         self.exchange = LevelExchange(session, self.partitions, self.watch)
         self.costs: list[LevelCost] = []
@@ -94,14 +95,22 @@ class SparkSearch(Search):
         self._plans.destroy()
 
     def start(self) -> None:
-        """Begin to prepare the executors.
+        """Begin to prepare the executors, unless they would slow down the first levels (`Placement.prepares`)."""
+        if self.placement.prepares(0.0):
+            self._prepare()
 
-        Compile their kernels, check that they see the driver's files, and measure the cost of an empty level.
+    def _prepare(self) -> Preparation:
+        """Return the preparation of the executors, which begins with the first call.
+
+        They compile their kernels, check that they see the driver's files, and measure the cost of an empty level.
         """
+        if self._preparation is not None:
+            return self._preparation
         none = np.zeros((0, self.layout.words), np.uint64)
         probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
         nothing = LevelTasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
         self._preparation = Preparation(partial(self.exchange.level, nothing))
+        return self._preparation
 
     def ask(self, depth: int, question: LevelQuestion) -> Answers | None:
         """Ask a wide level where it is; return None for one that the driver asks itself."""
@@ -131,8 +140,9 @@ class SparkSearch(Search):
 
     def _prepared(self) -> bool:
         """Return whether the executors are ready; wait for them if the user has said when to use them."""
-        assert self._preparation is not None, "the search has started"
-        floor = self._preparation.floor(wait=self.placement.handover is not None)
+        if self._preparation is None and not self.placement.prepares(self.seconds):
+            return False
+        floor = self._prepare().floor(wait=self.placement.handover is not None)
         if floor is not None:
             self.placement.floor = floor
         return floor is not None
@@ -204,8 +214,7 @@ class SparkSearch(Search):
             super().resume(written, tally)
 
     def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
-        assert self._preparation is not None, "the search has started"
-        self._preparation.floor(wait=True)
+        self._prepare().floor(wait=True)
         self.crew.forget()
         space = Distributed(self.native, self.crew, self._level_files, self.exchange, self._run, self.costs, self.tasks)
         space.adopt(written, batches, levels)

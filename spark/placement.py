@@ -18,6 +18,8 @@ ENOUGH = 2000
 """Smallest level, in states, from which to measure the driver's speed; smaller ones are mostly overhead."""
 LOADING = 0.4
 """Cost of loading a known state from a file, relative to exploring one in the driver (measured)."""
+ALONE = 10.0
+"""Seconds that a driver searches before it prepares executors that take its own processors (`Master.loopback`)."""
 
 
 @dataclass
@@ -27,7 +29,8 @@ class Placement:
     handover: size of a level, in states, from which Spark computes the next one; None to decide by time.
     floor: seconds for an empty level on Spark. pace: seconds per state in the driver so far. moved_at: size of
     the level at which the search moved to Spark. levels: computed in the driver. too_large: the states no longer
-    fit into the driver. slower: Spark was slower than the driver.
+    fit into the driver. slower: Spark was slower than the driver. shares: the executors run on the driver's
+    processors.
     """
 
     handover: int | None = None
@@ -37,6 +40,11 @@ class Placement:
     levels: int = 0
     too_large: bool = False
     slower: bool = False
+    shares: bool = False
+
+    def prepares(self, seconds: float) -> bool:
+        """Return True if executors should be prepared by now, after this many seconds of search."""
+        return not self.shares or self.handover is not None or seconds >= ALONE
 
     def measured(self, states: int, seconds: float) -> None:
         """Record that the driver expanded this many states in this time."""
@@ -64,8 +72,10 @@ class Placement:
         It has to load all states first. That pays off if the remaining levels, about as many as the driver has
         computed so far, would cost more on Spark.
         """
-        if self.too_large or self.slower:
-            return not self.too_large
+        if self.too_large:
+            return False
+        if self.slower:
+            return True
         if frontier >= SHRUNK * self.moved_at:
             return False
         return self.handover is not None or distinct * self.pace * LOADING < self.levels * self.floor

@@ -13,6 +13,7 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
+from elrcheck.explorer.kernel import crew, fingerprint_ir, kernel, table_ir
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
@@ -24,6 +25,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import edited_proof
 import edited_rule
+import scaling
 import table
 from c_program import CResult, compile_c, find_compiler, run_c
 from measure import MEBI, Child, run_child, touch_memory
@@ -204,6 +206,20 @@ Progress(9) at 2026-11-29 10:01:03: 61,000 states generated (..), 6,300 distinct
 def test_memory_is_written_to_before_a_run() -> None:
     child = touch_memory(64 * MEBI)
     assert child.exit_code == 0 and child.peak_bytes >= 64 * MEBI
+
+
+@pytest.mark.slow
+def test_kernels_of_the_scaling_benchmark_search_the_same(
+    two_brokers: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (kernel, crew, table_ir, fingerprint_ir):
+        for name in ("CHUNK", "ROW_BLOCK"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, getattr(module, name))
+    settings = ("as it is", "packed", "block 8")
+    runs = [scaling.measured(two_brokers, scaling.SETTINGS[name], 2) for name in settings]
+    assert {(run["distinct"], run["generated"]) for run in runs} == {(21_105, 218_433)}
+    assert all(0 < run["busy"] <= 1 and 0 < run["alone"] < 1 and run["lines"] > 1 for run in runs)
 
 
 def test_the_table_of_a_small_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from elrcheck.spark.cancellable_job import Cancelled
 from elrcheck.spark.exchange import keys_of, spark_hash
-from elrcheck.spark.placement import Placement
+from elrcheck.spark.placement import ALONE, Placement
 from elrcheck.spark.preparation import WARM_UPS, Preparation
 
 
@@ -51,6 +51,12 @@ def test_a_user_who_says_when_to_use_executors_gets_them_however_slow() -> None:
     placement.moved_at = 3_000_000
     placement.measured_on_spark(4_000_000, 60.0)
     assert placement.favours_spark(2000) and not placement.favours_driver(2_000_000, 20_000_000)
+
+
+def test_executors_on_the_processors_of_the_driver_are_prepared_once_a_search_turns_out_long() -> None:
+    assert not Placement(shares=True).prepares(0.0) and Placement(shares=True).prepares(ALONE)
+    assert Placement(shares=True, handover=1000).prepares(0.0), "the user has said when to use them"
+    assert Placement(shares=False).prepares(0.0), "executors elsewhere take nothing from the driver"
 
 
 def test_executors_are_prepared_while_the_driver_searches() -> None:

@@ -70,6 +70,13 @@ def test_as_the_local_engine(spark: SparkSession, tmp_path: Path, pair: tuple[st
     compare(spark, tmp_path, pair, partitions)
 
 
+def test_a_short_search_with_a_local_master_prepares_no_executors(spark: SparkSession, tmp_path: Path) -> None:
+    program = lowered("kip_full", "two-brokers")
+    actual, search = on_spark(program, spark, tmp_path / "levels", 2, None)
+    assert actual == locally(program)
+    assert search._preparation is None and not search.costs
+
+
 def test_as_the_local_engine_in_three_partitions(spark: SparkSession, tmp_path: Path) -> None:
     search = compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 3)
     assert search.costs[-1].depth < len(search.space.sizes) - 1, "the last levels were made in the driver"
