@@ -83,7 +83,7 @@ def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry
         return {"list": WORDS, **row}
     if entry is None:
         members = {k: _members(k, load) for k in kinds}
-        raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, members))
+        raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, kind, members))
     return entry
 
 
@@ -116,8 +116,11 @@ def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | N
     return None
 
 
-def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
-    """Return a close name, or else the entries whose text has the word, or else the command that lists all."""
+def _help(name: str, kind: str | None, members_of: Mapping[str, Sequence[Entry]]) -> str:
+    """Return a close name, or else the entries whose text has the word, or else the command that lists all.
+
+    kind: the only one that the name may have.
+    """
     if name == "replication.factor":
         return SIZES_HELP
     words = [word for members in members_of.values() for entry in members for word in _names(entry)]
@@ -126,17 +129,19 @@ def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
         return f"did you mean `{near}`?"
     whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
     mentions = [
-        f"{_names(entry)[0]} ({kind})"
-        for kind, members in members_of.items()
+        f"{_names(entry)[0]} ({each})"
+        for each, members in members_of.items()
         for entry in members
-        if any(whole.search(text) for text in _texts(entry))
+        if name and any(whole.search(text) for text in _texts(entry))
     ]
-    if not mentions:
-        near = suggest(name, [word for row in term_entries() for word in row["aliases"]])
-        if near is not None:
-            return f"did you mean `{near}`?"
-        return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
-    return f"the word is in {some_of(mentions, MOST_PLACES)}"
+    if mentions:
+        return f"the word is in {some_of(mentions, MOST_PLACES)}"
+    if kind not in (None, WORDS):
+        return f"`elrcheck list {kind}` lists the names"
+    near = suggest(name, [word for row in term_entries() for word in row["aliases"]])
+    if near is not None:
+        return f"did you mean `{near}`?"
+    return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
 from elrcheck.kafka.conformance.broker.broker_part import BROKER
@@ -82,8 +82,9 @@ def _own_file(path: Path) -> tuple[str, bytes]:
     try:
         return str(path), path.read_bytes()
     except OSError as fault:
-        raise EnvironmentFault(
-            "cannot-read",
-            f"cannot read {path}: {fault.strerror}",
+        raise UsageFault(
+            "answers-damaged",
+            f"cannot read the file: {fault.strerror or fault}",
+            where=str(path),
             help=f"give a file, or `{PACKAGED}` for those that come with elrcheck",
         ) from fault
