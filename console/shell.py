@@ -224,8 +224,21 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
         give_up_stdout()
         return ExitCode.HOLDS
     except Exception as fault:
+        if not isinstance(fault, ElrError) and _comes_from_ctrl_c(fault):
+            print_error("interrupted")
+            return ExitCode.INTERRUPTED
         expected = _expected(fault)
         return _internal(fault, argv) if expected is None else _show(argv, expected)
+
+
+def _comes_from_ctrl_c(fault: BaseException) -> bool:
+    """Return whether Ctrl-C caused an exception: Python and libraries wrap it, for example while a class is created."""
+    cause: BaseException | None = fault
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _expected(fault: Exception) -> ElrError | None:

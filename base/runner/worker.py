@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import Any
 
 from elrcheck.base.runner.processors import processors
@@ -36,6 +36,8 @@ class WorkerProcess:
     def __init__(self, main: Callable[..., None], *arguments: object) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
+        if hasattr(signal, "pthread_sigmask"):
+            resource_tracker.ensure_running()  # now, because its first start ends by unblocking SIGINT
         self.process = context.Process(target=_work, args=(main, theirs, arguments), daemon=True)
         with interrupts_blocked():  # until the process has left our group
             self.process.start()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from operator import attrgetter
@@ -115,3 +117,20 @@ def test_answers_that_arrive_with_a_fault_are_handed_on_first(monkeypatch: pytes
     assert next(answers) == (4, 1)
     with pytest.raises(UsageFault):
         next(answers)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the signals of a process are not in /proc")
+def test_ctrl_c_cannot_reach_a_process_that_has_just_been_started() -> None:
+    """The first one of a program: before it, Python starts a process of its own, and then unblocks the signal."""
+    source = (
+        "from multiprocessing.connection import Connection\n"
+        "from pathlib import Path\n"
+        "from elrcheck.base.runner.worker import WorkerProcess, end_workers\n"
+        "worker = WorkerProcess(Connection.recv)\n"
+        "print(Path(f'/proc/{worker.process.pid}/status').read_text())\n"
+        "end_workers([worker])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60)
+    masks = dict(line.split(":\t") for line in done.stdout.splitlines() if line.startswith("Sig"))
+    shielded = int(masks["SigBlk"], 16) | int(masks["SigIgn"], 16)
+    assert shielded & 1 << (signal.SIGINT - 1), done.stderr

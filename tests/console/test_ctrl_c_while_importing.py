@@ -54,6 +54,22 @@ def test_what_a_command_needs(struck: str, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == "interrupted\n"
 
 
+def test_a_class_that_is_struck_while_it_is_created(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Up to Python 3.11, __set_name__ turns Ctrl-C into a RuntimeError."""
+
+    def strike(*_: object, **__: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as struck:
+            raise RuntimeError("Error calling __set_name__") from struck
+
+    monkeypatch.setattr("elrcheck.checking.check.run_check", strike)
+    assert run(cli, ["check"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 def test_a_process_that_is_struck_while_it_imports_click() -> None:
     source = (
         "import sys\nclass Struck:\n  def find_spec(self, name, path, target=None):\n"
