@@ -15,7 +15,7 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ from elrcheck.report.line_breaks import Color
 
 if TYPE_CHECKING:
     from elrcheck.console.output import Output
-    from elrcheck.report.terminal import Page
+    from elrcheck.report.document import Block
     from elrcheck.results.any_report import Report
 
     Renderer: TypeAlias = Callable[[Report, str], str | bytes | None]
@@ -77,10 +77,16 @@ class Shell:
         visible = self.progress and self.detail >= 0
         return open_progress(stderr(), os.environ, visible=visible, color=self.color)
 
-    def page(self) -> Page:
+    def show(self, blocks: Iterable[Block]) -> None:
+        """Print blocks on stdout and flush; if the reader has closed the pipe, discard the rest."""
         from elrcheck.report.terminal import Page, open_console
 
-        return Page(open_console(stdout(), self.color))
+        try:
+            with to_stdout() as stream:
+                Page(open_console(stream, self.color)).show(blocks)
+                stream.flush()
+        except BrokenPipeError:
+            give_up_stdout()
 
     def write(self, text: str) -> None:
         """Write to stdout and flush; if the reader has closed the pipe, discard the text."""
@@ -153,12 +159,7 @@ class Shell:
         else:
             from elrcheck.report.formats import blocks
 
-            try:
-                self.page().show(blocks(report, self.detail))
-                with to_stdout() as stream:
-                    stream.flush()
-            except BrokenPipeError:
-                give_up_stdout()
+            self.show(blocks(report, self.detail))
             if annotates():
                 stderr().write(str(render("github")))
                 add_step_summary(str(render("markdown")))

@@ -55,7 +55,7 @@ def config(
         if one.source != "default" or with_defaults or one.name in ("--variant", "--scope")
     ]
     settings = [(one.name, _text(one.value), one.source) for one in values if one.source != "default" or with_defaults]
-    shell.page().show([Table(("option", "value", "from"), rows), Table(("setting", "value", "from"), settings)])
+    shell.show([Table(("option", "value", "from"), rows), Table(("setting", "value", "from"), settings)])
     hidden = len(options) + len(values) - len(rows) - len(settings)
     if hidden:
         shell.note(f"{hidden} more have built-in values: `elrcheck -v config` shows them")

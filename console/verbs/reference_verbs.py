@@ -53,7 +53,7 @@ def list_(
         possible = ("id", "name", "summary", "compared")
         columns = [column for column in possible if any(column in row for row in rows)]
         cells = [[str(row.get(column, "")) for column in columns] for row in rows]
-        shell.page().show([Table(columns, cells)])
+        shell.show([Table(columns, cells)])
     return ExitCode.HOLDS
 
 
@@ -77,7 +77,7 @@ def _list_findings(shell: Shell, form: str) -> ExitCode:
     if form == "json":
         shell.write_json(as_data(table))
     else:
-        shell.page().show(finding_table_blocks(table))
+        shell.show(finding_table_blocks(table))
     return ExitCode.HOLDS
 
 
@@ -133,7 +133,7 @@ def show(
         return ExitCode.HOLDS
     from elrcheck.report.documents.catalogue_document import entry_blocks
 
-    shell.page().show(entry_blocks(entry))
+    shell.show(entry_blocks(entry))
     return ExitCode.HOLDS
 
 
@@ -170,7 +170,7 @@ def doctor(shell: Shell, form: Form = "text") -> ExitCode:
     if form == "json":
         shell.write(diagnosis.to_json())
     else:
-        shell.page().show(diagnosis.blocks())
+        shell.show(diagnosis.blocks())
     return diagnosis.exit_code
 
 

@@ -43,7 +43,7 @@ def list_or_continue(shell: Shell, folder: Folder = RUNS, form: Form = "text") -
         from elrcheck.report.document import Table
 
         columns = ("run", "variant", "scope", "what", "age", "size")
-        shell.page().show([Table(columns, [_row(run) for run in stored])])
+        shell.show([Table(columns, [_row(run) for run in stored])])
     else:
         shell.note(f"there are no runs in {folder}")
     return ExitCode.HOLDS

@@ -25,8 +25,9 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ProgressLines
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes
+from elrcheck.cli import cli
 from elrcheck.console.option_values import duration, size
-from elrcheck.console.shell import end_as_interrupted
+from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.report.document import Case, Document, Sheet, Suite
 from support.invoked import Invoke
@@ -142,6 +143,20 @@ def test_a_full_disk_behind_stdout_and_stderr() -> None:
         with pytest.raises(OSError, match="No space"):
             full.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+
+
+@pytest.mark.parametrize(
+    "argv", [("list", "scopes"), ("check", "--scope", "two-brokers-quiet"), ("what-if", "--template")]
+)
+def test_a_full_disk_behind_stdout_is_named(
+    no_settings: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert run(cli, ["--no-progress", *argv]) == 4
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+    err = capsys.readouterr().err
+    assert "No space left on device" in err and "standard output" in err
 
 
 def test_a_working_directory_that_is_gone(invoke: Invoke, tmp_path: Path) -> None:
