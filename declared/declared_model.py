@@ -107,13 +107,13 @@ class DeclaredModel(ABC):
     def checked(self) -> Model:
         """Return the compiled model with its safety properties and witnesses."""
 
-    @abstractmethod
     def whole(self) -> Model:
         """Return the compiled model with all its properties, including liveness."""
+        return self.checked()
 
-    @abstractmethod
     def with_lemmas(self) -> Model:
         """Return the compiled model with its properties and the lemmas that prove them."""
+        return self.checked()
 
     def with_waits(self) -> Model:
         """Return the same with its liveness properties and the stages of their waits."""
@@ -268,12 +268,6 @@ class ModelInFile(DeclaredModel):
         return BeforeSearch()
 
     def checked(self) -> Model:
-        return compiled_model(self.file)
-
-    def whole(self) -> Model:
-        return compiled_model(self.file)
-
-    def with_lemmas(self) -> Model:
         return compiled_model(self.file)
 
     def widened(self, config: Any, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Any:

@@ -86,17 +86,23 @@ class Prover:
         names = self.literals if lemmas is None else lemmas
         return ask(solver, self.timeout, *(self.literals[name] for name in names))
 
-    def follows(self, goal: Any, premises: Sequence[Any] = (), after: Mapping[str, Any] | None = None) -> Discharge:
-        """Discharge that lemmas and premises imply a goal about the current state. after: the state in a refutation."""
-        return self.follows_in(self.with_lemmas(), goal, premises, after)
+    def follows(self, goal: Any, premises: Sequence[Any] = ()) -> Discharge:
+        """Discharge that lemmas and premises imply a goal about the current state."""
+        return self.follows_in(self.with_lemmas(), goal, premises)
 
     def follows_in(
-        self, solver: Any, goal: Any, premises: Sequence[Any] = (), after: Mapping[str, Any] | None = None
+        self,
+        solver: Any,
+        goal: Any,
+        premises: Sequence[Any] = (),
+        after: Mapping[str, Any] | None = None,
+        parts: Parts = (),
+        args: Sequence[Any] | None = None,
     ) -> Discharge:
-        """Discharge the same with what a solver of `with_lemmas` asserts."""
+        """Discharge the same with what a solver of `with_lemmas` asserts. after, args: of a step that refutes it."""
         solver.push()
         solver.add(*premises, z3.Not(goal))
-        answer = self._discharge(solver, self.literals, after)
+        answer = self._discharge(solver, self.literals, after, parts, args)
         solver.pop()
         return answer
 
@@ -187,11 +193,7 @@ class Prover:
         return self._goal(solver, within, instance, parts)
 
     def _goal(self, solver: Any, goal: Any, instance: SymbolicStep, parts: Parts = ()) -> Discharge:
-        solver.push()
-        solver.add(z3.Not(goal))
-        answer = self._discharge(solver, self.literals, instance.after, parts, instance.args)
-        solver.pop()
-        return answer
+        return self.follows_in(solver, goal, (), instance.after, parts, instance.args)
 
     def _discharge(
         self,

@@ -23,7 +23,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.proof.certificate import CertifiedGoal
 from elrcheck.proof.obligations import FRAME, TYPES, Prover
 from elrcheck.proof.symbolic_values import arbitrary
-from elrcheck.proof.transition import Excluded, SymbolicStep
+from elrcheck.proof.transition import Excluded, SymbolicStep, terms_of
 from elrcheck.proof.z3_algebra import formula
 
 
@@ -98,7 +98,7 @@ class SmtText:
         fn = ts.model.fns[action]
         arguments = {name: arbitrary(ts.structure, ty, f"arg!{name}") for name, ty in fn.params}
         outcome = ts.evaluator.action(fn, ts.now, {name: symbol.value for name, symbol in arguments.items()})
-        terms = [term for symbol in arguments.values() for scalar in symbol.scalars for term in _terms(scalar.term)]
+        terms = [term for symbol in arguments.values() for scalar in symbol.scalars for term in terms_of(scalar.term)]
         parameters = " ".join(f"({flat(term)} {flat(term.sort())})" for term in terms)
         guards = formula(ts.alg.and_([guard for _, guard in outcome.guards]))
         yield f"(define-fun {name_of('guard', action)} ({parameters}) Bool {flat(guards)})"
@@ -107,12 +107,8 @@ class SmtText:
         structure = self.prover.ts.structure
         for value, (_, ty) in zip(choice.args, self.prover.ts.model.fns[choice.action].params, strict=True):
             for _, _, scalar in structure.leaves(structure.lift(value, ty), ty):
-                for part in _terms(scalar):
+                for part in terms_of(scalar):
                     yield flat(z3.BoolVal(part) if isinstance(part, bool) else z3.IntVal(part))
-
-
-def _terms(scalar: Any) -> list[Any]:
-    return scalar if isinstance(scalar, list) else [scalar]
 
 
 def joined(lines: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.lang.algebra import FlagsAlgebra
+from elrcheck.lang.algebra import COMPARE, FlagsAlgebra
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 
@@ -24,10 +24,7 @@ class Size:
         self.alg, self.flags = alg, flags
 
     def number(self) -> Any:
-        total: Any = 0
-        for flag in self.flags:
-            total = self.alg.add(total, self.alg.ite(flag, 1, 0))
-        return total
+        return FlagsAlgebra.s_card(self.alg, self.flags)
 
     def at_least(self, k: int) -> Any:
         k -= sum(flag is True for flag in self.flags)
@@ -74,18 +71,7 @@ class Z3Algebra(FlagsAlgebra[Any]):
         return z3.If(c, self.term(a), self.term(b))
 
     def CMP(self, o: str, a: Any, b: Any) -> Any:
-        x, y = self.term(a), self.term(b)
-        match o:
-            case "eq":
-                return x == y
-            case "lt":
-                return x < y
-            case "le":
-                return x <= y
-            case "gt":
-                return x > y
-            case _:
-                return x >= y
+        return COMPARE[o](self.term(a), self.term(b))
 
     def ADD(self, a: Any, b: Any) -> Any:
         return self.term(a) + self.term(b)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from elrcheck.lang.domains import domain
@@ -58,14 +59,10 @@ def parts(text: SmtText, goals: Sequence[str]) -> Iterator[CertificatePart]:
             continue
         values = {argument.name: argument.value for argument in arguments(action_of(prover, step), step.args)}
         file = step_file(file_number, step.action)
-        yield CertificatePart(file, tuple(goals), _steps(text, step), step.action, values, number)
+        yield CertificatePart(file, tuple(goals), partial(text.consecution, step), step.action, values, number)
         file_number += 1
     names = tuple(spelled(action_of(prover, choice), choice.args) for choice in excluded)
     yield CertificatePart(IMPOSSIBLE, names, lambda cells: text.impossible(_named(cells, names, excluded)))
-
-
-def _steps(text: SmtText, instance: SymbolicStep) -> Write:
-    return lambda cells: text.consecution(instance, cells)
 
 
 def _named(cells: Iterable[CertifiedGoal], names: Sequence[str], excluded: Sequence[Excluded]) -> Iterator[Excluded]:

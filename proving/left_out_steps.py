@@ -11,10 +11,10 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.obligations import Discharge
 from elrcheck.proof.reductions.commuting_steps import Commuting
-from elrcheck.proving.step_failure import differing
+from elrcheck.proving.step_failure import replayed_step
 from elrcheck.proving.verdicts import RANK
 from elrcheck.results.prove_report import CellReport, InductionFailure, ReductionProof
-from elrcheck.traces.describe import arguments, changes, leaves
+from elrcheck.traces.describe import changes
 from elrcheck.traces.replay import ReplayError
 
 NAME = "steps left out"
@@ -62,18 +62,8 @@ def _cell(model: Model, config: ModelConfig, answers: Sequence[tuple[Pair, Disch
 def orders_differ(model: Model, config: ModelConfig, first: Label, second: Label, state: Any) -> InductionFailure:
     """Report a state from which two steps do not commute; ReplayError if plain Python does not see it."""
     plain = PlainModel(model, config)
-    before = dict(leaves(state, model.state_ty))
-    action = model.actions_by_name[first.action]
     after = plain.attempt(state, first)
-    return InductionFailure(
-        before=before,
-        arguments=arguments(action, first.args),
-        changes=() if after is None else changes(state, after, model.state_ty),
-        conjunct=_difference(plain, first, second, state),
-        replayed=True,
-        source=action.place,
-        differs=differing(model, config, before),
-    )
+    return replayed_step(model, config, first, state, after, _difference(plain, first, second, state))
 
 
 def _difference(plain: PlainModel, first: Label, second: Label, state: Any) -> str:

@@ -10,9 +10,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proof.reductions.same_states import ALIKE, CHECKS, SETTINGS, with_settings
-from elrcheck.proving.step_failure import differing
+from elrcheck.proving.step_failure import replayed_step
 from elrcheck.results.prove_report import InductionFailure
-from elrcheck.traces.describe import arguments, changes, leaves, talk
+from elrcheck.traces.describe import changes
 from elrcheck.traces.replay import ReplayError
 
 
@@ -52,19 +52,7 @@ class PlainReduction:
             raise ReplayError(f"{self.reduction.name}: plain Python sees no difference after {label}")
         tried = (self.plain.attempt(state, label), self.reduced.attempt(state, label))
         after = next((t for t in tried if t is not None), state)
-        before = dict(leaves(state, self.model.state_ty))
-        action = self.model.actions_by_name[label.action]
-        with_arguments = arguments(action, label.args)
-        return InductionFailure(
-            before=before,
-            arguments=with_arguments,
-            changes=changes(state, after, self.model.state_ty),
-            conjunct=reason,
-            replayed=True,
-            source=action.place,
-            talk=talk(action, with_arguments),
-            differs=differing(self.model, self.config, before),
-        )
+        return replayed_step(self.model, self.config, label, state, after, reason)
 
     def _difference(
         self, label: Label, one: tuple[PlainModel, Any], two: tuple[PlainModel, Any], *, with_checks: bool

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from elrcheck.lang.induction import RunHistory
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -82,21 +84,35 @@ def step_failure(
     behaviour = Behaviour(TraceOrigin(), (answer.before, after), (label,))
     if replay(model, config, behaviour, anywhere=True).rejection is not None:
         raise ReplayError(f"the solver's step {label} is not the model's")
-    ty, history = model.state_ty, _history(model, goal)
-    before = dict(leaves(answer.before, ty))
+    history = _history(model, goal)
     seen = {} if history is None else dict(leaves(answer.seen, type_of(history.record), "seen"))
-    action = next(a for a in model.actions if a.name == instance.action)
-    with_arguments = arguments(action, instance.args)
+    failure = replayed_step(
+        model, config, label, answer.before, after, _broken_part(model, config, goal, answer, after)
+    )
+    return structs.replace(
+        failure,
+        before={**failure.before, **seen},
+        differs=(*failure.differs, *seen),
+        broken=None if goal is None or history is not None else _conjunct(model, config, goal, answer.before, after),
+    )
+
+
+def replayed_step(
+    model: Model, config: ModelConfig, label: Label, before: Any, after: Any, conjunct: str | None
+) -> InductionFailure:
+    """Return a step that plain Python has taken, as a report shows it. after: None for one that is not possible."""
+    values = dict(leaves(before, model.state_ty))
+    action = model.actions_by_name[label.action]
+    with_arguments = arguments(action, label.args)
     return InductionFailure(
-        before=before | seen,
+        before=values,
         arguments=with_arguments,
-        changes=changes(answer.before, after, ty),
-        conjunct=_broken_part(model, config, goal, answer, after),
+        changes=() if after is None else changes(before, after, model.state_ty),
+        conjunct=conjunct,
         replayed=True,
         source=action.place,
         talk=talk(action, with_arguments),
-        differs=(*differing(model, config, before), *seen),
-        broken=None if goal is None or history is not None else _conjunct(model, config, goal, answer.before, after),
+        differs=differing(model, config, values),
     )
 
 

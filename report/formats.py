@@ -11,7 +11,6 @@ from elrcheck.base.printable import printable_report
 if TYPE_CHECKING:  # help and completion read the names of the formats only
     from elrcheck.report.document import Block
     from elrcheck.results.any_report import Report
-    from elrcheck.results.sweep_report import SweepReport
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
@@ -70,13 +69,21 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(),
 
     workspace: for `github`, the job's repository. exit_zero: the command exits with 0 for a finding.
     """
+    from elrcheck.results.sweep_report import SweepReport
+
     match form:
         case "json" | "jsonl":
             from elrcheck.report.json_report import to_json, to_jsonl
 
             return to_json(report) if form == "json" else to_jsonl(report)
-        case "html" | "markdown" if (sweep := _sweep(report)) is not None:
-            return _render_sweep(sweep, form)
+        case "html" if isinstance(report, SweepReport):
+            from elrcheck.report.html.sweep_html import sweep_page
+
+            return sweep_page(printable_report(report))
+        case "markdown" if isinstance(report, SweepReport):
+            from elrcheck.report.sweep_matrix import sweep_markdown
+
+            return sweep_markdown(printable_report(report))
         case "html":
             from elrcheck.report.report_pages import to_html
 
@@ -86,23 +93,6 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(),
     from elrcheck.report.terminal import plain_text
 
     return plain_text(blocks(report, detail))
-
-
-def _sweep(report: Report) -> SweepReport | None:
-    from elrcheck.results.sweep_report import SweepReport
-
-    return printable_report(report) if isinstance(report, SweepReport) else None
-
-
-def _render_sweep(report: SweepReport, form: str) -> str:
-    """Render the matrix of a sweep, which takes the place of a list of judgements."""
-    if form == "html":
-        from elrcheck.report.html.sweep_html import sweep_page
-
-        return sweep_page(report)
-    from elrcheck.report.sweep_matrix import sweep_markdown
-
-    return sweep_markdown(report)
 
 
 def _render_judgements(report: Report, form: str, workspace: Path, exit_zero: bool) -> str:

@@ -25,19 +25,6 @@ MEANINGS: dict[RowVerdict, str] = {
 }
 
 
-class MatrixCell(Record, frozen=True):
-    """One configuration of a matrix."""
-
-    verdict: RowVerdict
-    sign: str
-    """The verdict as a sign."""
-    word: str
-    """The verdict."""
-    detail: str
-    """Property and depth, or states."""
-    number: int
-
-
 class SweepMatrix(Record, frozen=True):
     """One facet."""
 
@@ -46,7 +33,7 @@ class SweepMatrix(Record, frozen=True):
     columns: str
     row_heads: tuple[str, ...]
     column_heads: tuple[str, ...]
-    cells: tuple[tuple[MatrixCell | None, ...], ...]
+    cells: tuple[tuple[SweepRow | None, ...], ...]
     """One tuple per row, None where the grid has no configuration."""
 
 
@@ -60,7 +47,7 @@ def matrices(report: SweepReport) -> tuple[SweepMatrix, ...]:
     for chosen in itertools.product(*(values[key] for key in facets)):
         columns: Sequence[Scalar] = values[across] if across is not None else [None]
         cells = tuple(
-            tuple(_cell(by_place.get((row, *([] if across is None else [column]), *chosen))) for column in columns)
+            tuple(by_place.get((row, *([] if across is None else [column]), *chosen)) for column in columns)
             for row in values[down]
         )
         if any(cell is not None for line in cells for cell in line):
@@ -82,12 +69,6 @@ def _values(report: SweepReport, key: str) -> list[Scalar]:
     axis = [value for axis in report.axes if axis.key == key for value in axis.values]
     used = [row.settings[key] for row in sorted(report.rows, key=lambda row: row.number)]
     return list(dict.fromkeys([*(value for value in axis if value in used), *used]))
-
-
-def _cell(row: SweepRow | None) -> MatrixCell | None:
-    if row is None:
-        return None
-    return MatrixCell(row.verdict, SIGNS[row.verdict], row.verdict, detail(row), row.number)
 
 
 def detail(row: SweepRow) -> str:
@@ -132,10 +113,8 @@ def sweep_markdown(report: SweepReport) -> str:
     return "\n".join(lines)
 
 
-def _text(cell: MatrixCell | None) -> str:
-    if cell is None:
-        return ""
-    return f"{cell.sign} {cell.word}" + (f": {cell.detail}" if cell.detail else "")
+def _text(row: SweepRow | None) -> str:
+    return "" if row is None else ": ".join(filter(None, (f"{SIGNS[row.verdict]} {row.verdict}", detail(row))))
 
 
 def _line(cells: Iterable[str]) -> str:

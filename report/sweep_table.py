@@ -16,21 +16,16 @@ from elrcheck.results.sweep_report import SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 NUMBERED = ("number", "variant", "scope")
-COLUMNS = (
-    "verdict",
-    "reason",
-    "property",
-    "depth",
-    "violated",
-    "unreached",
-    "complete",
-    "generated",
-    "distinct",
-    "diameter",
-    "seconds",
-    "by",
-    "trace",
-)
+COLUMNS = {
+    **dict.fromkeys(("verdict", "reason", "property"), "string"),
+    "depth": "int64",
+    **dict.fromkeys(("violated", "unreached"), "strings"),
+    "complete": "bool_",
+    **dict.fromkeys(("generated", "distinct", "diameter"), "int64"),
+    "seconds": "float64",
+    **dict.fromkeys(("by", "trace"), "string"),
+}
+"""Columns after the keys of the grid, with their types in Parquet; `strings` are lists."""
 
 
 def columns(report: SweepReport) -> tuple[str, ...]:
@@ -58,29 +53,12 @@ def to_parquet(report: SweepReport) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    text, count, flag = pa.string(), pa.int64(), pa.bool_()
-    kinds: dict[str, Any] = {
-        "number": count,
-        "variant": text,
-        "scope": text,
-        "verdict": text,
-        "reason": text,
-        "property": text,
-        "depth": count,
-        "violated": pa.list_(text),
-        "unreached": pa.list_(text),
-        "complete": flag,
-        "generated": count,
-        "distinct": count,
-        "diameter": count,
-        "seconds": pa.float64(),
-        "by": text,
-        "trace": text,
-    }
+    kinds = {"number": "int64", "variant": "string", "scope": "string", **COLUMNS}
     for key in _varied(report):
-        values = [row.settings[key] for row in report.rows if row.settings[key] is not None]
-        kinds[key] = flag if isinstance(values[0], bool) else count if isinstance(values[0], int) else text
-    schema = pa.schema([(name, kinds[name]) for name in columns(report)])
+        first = next(row.settings[key] for row in report.rows if row.settings[key] is not None)
+        kinds[key] = "bool_" if isinstance(first, bool) else "int64" if isinstance(first, int) else "string"
+    types = {name: getattr(pa, kind)() for name, kind in kinds.items() if kind != "strings"}
+    schema = pa.schema([(name, types.get(name, pa.list_(pa.string()))) for name in columns(report)])
     buffer = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(records(report), schema), buffer)
     return buffer.getvalue()

@@ -100,19 +100,15 @@ class Headed(Doc):
 
 
 class Items(Doc):
-    """A comma list between brackets, one item a line when broken.
+    """A comma list between brackets, one item a line when broken."""
 
-    hang: the items go below the opening, indented, instead of behind it.
-    """
-
-    def __init__(self, opening: str, items: Sequence[Doc], closing: str, *, hang: bool = False) -> None:
-        self.opening, self.items, self.closing, self.hang = opening, items, closing, hang
+    def __init__(self, opening: str, items: Sequence[Doc], closing: str) -> None:
+        self.opening, self.items, self.closing = opening, items, closing
         inside = _joined(items, ", ")
-        gap = " " if hang and inside else ""
-        self.flat = None if inside is None else f"{opening}{gap}{inside}{closing}"
+        self.flat = None if inside is None else f"{opening}{inside}{closing}"
 
     def broken(self, width: int) -> Lines:
-        hang = self.hang or len(self.opening) > LONG_HEAD
+        hang = len(self.opening) > LONG_HEAD
         by = INDENT if hang else len(self.opening)
         lines: Lines = []
         for i, item in enumerate(self.items):

@@ -71,10 +71,6 @@ class TlcRun:
     output: TlcOutput
 
     @property
-    def timed_out(self) -> bool:
-        return self.exit_code is None
-
-    @property
     def trace(self) -> tuple[TlcState, ...]:
         return self.output.trace
 

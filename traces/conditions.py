@@ -44,7 +44,7 @@ from elrcheck.lang.tree import children
 from elrcheck.results.trace_reports import Clause, Looked
 from elrcheck.results.trace_view import Argument
 from elrcheck.traces.environments import Environments
-from elrcheck.traces.places import looked_at, source_text, value_text
+from elrcheck.traces.places import looked_at, source_text
 
 MEANS = "="
 """Prefix of an environment key: with the name of a local, the key of the expression it stands for."""
@@ -179,18 +179,14 @@ class Conditions(Environments):
         for value, inner in inside:
             if bool(self.evaluator.ev(e.body, inner)) is decisive:
                 parts = (self.clause(e.body, inner, depth + 1),)
-                return replace(whole, witness=self._bound(e, value), parts=parts)
+                return replace(whole, witness=(Argument(*self.bound(e, value)),), parts=parts)
         if inside and decisive:
             bodies = tuple(
-                replace(self.clause(e.body, inner, depth + 1), witness=self._bound(e, value)) for value, inner in inside
+                replace(self.clause(e.body, inner, depth + 1), witness=(Argument(*self.bound(e, value)),))
+                for value, inner in inside
             )
             return replace(whole, over=len(inside), parts=bodies)
         return replace(whole, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
-
-    def _bound(self, e: Quantifier, value: Any) -> tuple[Argument, ...]:
-        """Return the variable of a quantifier and the element it stands for."""
-        text = value_text(self.evaluator, value, e.variable.ty)
-        return (Argument(e.variable.name.rstrip("_"), text),)
 
     def _call(self, e: Call, env: Env, depth: int) -> Clause:
         inside = self.env_of_call(e, env) | self.aliases_of_call(e, env)

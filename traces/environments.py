@@ -8,11 +8,11 @@ from typing import Any
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.evaluate import STATES, Evaluator
-from elrcheck.lang.expr import Call, Expression
+from elrcheck.lang.expr import Call, Expression, Quantifier
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.traces.places import ALIAS, place_of
+from elrcheck.traces.places import ALIAS, place_of, value_text
 
 
 class Environments:
@@ -34,6 +34,10 @@ class Environments:
         params = self.model.fns[e.function].params
         values = {name: self.evaluator.ev(argument, env) for (name, _), argument in zip(params, e.args, strict=True)}
         return {STATES: tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states), MEMO: {}, **values}
+
+    def bound(self, e: Quantifier, value: Any) -> tuple[str, str]:
+        """Return the name of a quantifier's variable, and the element that it stands for."""
+        return e.variable.name.rstrip("_"), value_text(self.evaluator, value, e.variable.ty)
 
     def aliases(self, names: Iterable[tuple[str, Expression]], env: Env) -> dict[str, str]:
         """Return the places of the state that names stand for, under which reports show them."""

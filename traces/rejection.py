@@ -31,10 +31,11 @@ def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recor
         reason = "this step changes nothing, and no enabled action leaves the state unchanged"
     else:
         reason = "no action makes this state"
-    candidates = sorted(_candidates(plain, before, after, recorded), key=_closeness)
+    candidates = _candidates(plain, before, after, recorded)
+    closest_first = sorted(candidates, key=lambda one: (not one.named, one.guard is not None, len(one.differs)))
     changed = changes(before, after, plain.model.state_ty)
     words = None if recorded is None else _words(actions, recorded)
-    return Rejection(number, reason, words, changed, tuple(candidates))
+    return Rejection(number, reason, words, changed, tuple(closest_first))
 
 
 def _candidates(plain: PlainModel, before: Any, after: Any, recorded: RecordedStep) -> Iterator[Candidate]:
@@ -50,10 +51,6 @@ def _candidates(plain: PlainModel, before: Any, after: Any, recorded: RecordedSt
             continue
         differs = changes(result, after, plain.model.state_ty)
         yield Candidate(label.action, args, None, differs, is_named)
-
-
-def _closeness(candidate: Candidate) -> tuple[bool, bool, int]:
-    return not candidate.named, candidate.guard is not None, len(candidate.differs)
 
 
 def _words(actions: dict[str, Fn], recorded: RecordedStep) -> str:

@@ -42,10 +42,10 @@ def hits(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> Iterator[int]:
             yield number
 
 
-def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = ()) -> tuple[Hit, ...]:
-    """Return the first violation of each property along a trace. chosen: all `always` properties if empty."""
+def violations(plain: PlainModel, states: Sequence[Any]) -> tuple[Hit, ...]:
+    """Return the first violation of each property along a trace."""
     violated = []
-    for fn in chosen or plain.model.always:
+    for fn in plain.model.always:
         step = first_hit(plain, fn, states)
         if step is not None:
             at = states[step - fn.is_step : step + 1]

@@ -114,7 +114,7 @@ class _Finder(Environments):
             case Quantifier(op="all"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
                     if holds and not ev(e.body, inner):
-                        return self._bound(e, value) + self.why(e.body, self._inside(at, e, value))
+                        return (self.bound(e, value), *self.why(e.body, self._inside(at, e, value)))
                 return ()
             case Quantifier():
                 return self._lost_witnesses(e, at)
@@ -136,10 +136,10 @@ class _Finder(Environments):
             return ()
         ev = self.evaluator.ev
         held = [value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.body, inner)]
-        texts = (text for value in held for _, text in self._bound(e, value))
+        texts = (self.bound(e, value)[1] for value in held)
         before = f" ({','.join(texts)} before the step)" if held else ""
         nothing = "nobody" if e.variable.ty.kind == "member" else "none"
-        return ((self._variable(e), nothing + before),)
+        return ((e.variable.name.rstrip("_"), nothing + before),)
 
     # --------------------------------------------------------------------------------- true
 
@@ -150,7 +150,7 @@ class _Finder(Environments):
             case Quantifier(op="any"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
                     if holds and ev(e.body, inner):
-                        return self._bound(e, value) + self.who(e.body, self._inside(at, e, value))
+                        return (self.bound(e, value), *self.who(e.body, self._inside(at, e, value)))
             case Junction(op="and") | NamedConjunction():
                 return tuple(pair for part in e.parts for pair in self.who(part, at))
             case Junction():
@@ -196,12 +196,6 @@ class _Finder(Environments):
         name, bind = e.variable.name, self.evaluator.bind
         past = None if at.past is None else bind(at.past, name, value)
         return replace(at, env=bind(at.env, name, value), past=past, named=True)
-
-    def _variable(self, e: Quantifier) -> str:
-        return e.variable.name.rstrip("_")
-
-    def _bound(self, e: Quantifier, value: Any) -> Pairs:
-        return ((self._variable(e), value_text(self.evaluator, value, e.variable.ty)),)
 
     # ------------------------------------------------------------------------------- values
 

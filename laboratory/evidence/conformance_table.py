@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.evidence.conformance import SIDES, Compared, Conformance
+from elrcheck.catalogue.evidence.conformance import SIDES, Conformance
 from elrcheck.laboratory.evidence.page_lines import table
 from elrcheck.model.variants import VARIANTS
 
@@ -32,13 +32,9 @@ def _rows(record: Conformance) -> Iterator[Sequence[str]]:
             yield (
                 f"`{variant.name}`",
                 ", ".join(dict.fromkeys(entry.kafka for entry in entries)),
-                *(_answers(entry for entry in entries if entry.side == side) for side in SIDES),
+                *(f"{sum(entry.compared for entry in entries if entry.side == side):,}" for side in SIDES),
                 f"{sum(part.count for entry in entries for part in entry.explained):,}",
                 f"{sum(entry.unexplained for entry in entries):,}",
                 max(entry.day for entry in entries),
                 "yes" if not stale else f"**stale**: {'; '.join(stale)}" if len(stale) < len(entries) else "**stale**",
             )
-
-
-def _answers(entries: Iterator[Compared]) -> str:
-    return f"{sum(entry.compared for entry in entries):,}"

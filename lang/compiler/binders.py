@@ -100,7 +100,7 @@ class Binders(WholeTypes):
             self.source.error(element, "next() only filters: next((x for x in X if condition), None)")
         numbered = isinstance(domain, expr.WholeSort) and variable.ty.kind in ("member", "nat")
         ordered = kind == "seq" or numbered or (kind == "range" and bounds["begin"] is None)
-        if not ordered or len(node.args) != 2 or not _is_none(node.args[1]):
+        if not ordered or len(node.args) != 2 or ast.unparse(node.args[1]) != "None":
             self.source.error(
                 node,
                 "next((x for x in X if condition), None) takes the first of a sequence, a range or range(c.nodes)",
@@ -171,7 +171,3 @@ def _nested(name: str, generator: ast.GeneratorExp, keywords: list[ast.keyword])
         some = ast.Call(ast.Name("any", ast.Load()), [anything], [])
         first = ast.comprehension(first.target, first.iter, [*first.ifs, placed(some, generator)], 0)
     return placed(ast.GeneratorExp(element, [first]), generator)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

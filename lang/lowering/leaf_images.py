@@ -8,7 +8,7 @@ one image of a state to the next by moving the few leaves that depend on two mem
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from elrcheck.lang.algebra import PACKED, ConcreteAlgebra
@@ -103,15 +103,11 @@ def _moved(lowered: Lowered, ty: Ty, to: Renaming) -> tuple[tuple[int, ...], tup
     """Return the images of a scalar's values, and of the bits of a set; each empty if they stay."""
     if ty.kind == "set":
         bits = positions(ty.elem, lowered.config, to)
-        return (), () if _stays(bits) else bits
+        return (), () if bits == tuple(range(len(bits))) else bits
     if ty.present.kind == "member" and ty.present.name in to:
         names = tuple(to[ty.present.name])
         return (-1, *names) if ty.kind == "opt" else names, ()
     return (), ()
-
-
-def _stays(images: Sequence[int]) -> bool:
-    return tuple(images) == tuple(range(len(images)))
 
 
 def positions(ty: Ty, config: object, to: Renaming) -> tuple[int, ...]:

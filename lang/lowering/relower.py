@@ -83,7 +83,8 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
         return None
     evaluation.steps = steps
     program = lowered.program
-    checks = [fn for fn in model.checks if _checked(program, fn.ident)]
+    names = {check.name for check in program.checks}
+    checks = [fn for fn in model.checks if fn.ident in names]
     judged = any(fn.is_step and fn.name in affected for fn in checks)
     before = {(instance.action, instance.args): instance for instance in program.instances}
     instances_now: list[Instance] = []
@@ -115,10 +116,6 @@ def relowered(lowered: Lowered, model: Model, affected: frozenset[str]) -> Lower
     lowered_again = copy.copy(lowered)
     lowered_again.model, lowered_again.program = model, change.program
     return lowered_again
-
-
-def _checked(program: Program, ident: str) -> bool:
-    return any(check.name == ident for check in program.checks)
 
 
 def _same(old: EvaluatedStep | None, new: EvaluatedStep | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.ir import Fn, Ret, StateView, block_expressions, blocks
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import children
 from elrcheck.proof.any_length.samples import FREE
@@ -40,26 +40,13 @@ class _Places:
 
     def of_function(self, name: str) -> int:
         if name not in self._functions:
-            self._functions[name] = self._block(self.fns[name].body, name)
+            body = list(blocks(self.fns[name].body))
+            results = [part.value for part in body if isinstance(part, Ret) and not isinstance(part.value, StateView)]
+            for e in block_expressions(body[0]):
+                if not any(e is result for result in results):
+                    self._demand_none(e, name)
+            self._functions[name] = max((self._of(result, name) for result in results), default=0)
         return self._functions[name]
-
-    def _block(self, block: Block, name: str) -> int:
-        match block:
-            case Let(value=value, rest=rest):
-                self._demand_none(value, name)
-                return self._block(rest, name)
-            case Require(condition=condition, rest=rest):
-                self._demand_none(condition, name)
-                return self._block(rest, name)
-            case If(condition=condition, then=then, orelse=orelse):
-                self._demand_none(condition, name)
-                return max(self._block(then, name), self._block(orelse, name))
-            case Ret(value=value):
-                if not isinstance(value, StateView):
-                    return self._of(value, name)
-                for field in value.fields.values():
-                    self._demand_none(field, name)
-                return 0
 
     def _of(self, e: Expression, name: str) -> int:
         match e:

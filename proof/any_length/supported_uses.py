@@ -7,11 +7,11 @@ some of the places, a second sequence, or a number of a field that is at most th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.ir import Fn, fn_nodes, reachable
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import children, limits_of, walk
 from elrcheck.lang.types import Ty
@@ -46,36 +46,9 @@ def demand_one_sequence(state: Ty, history: Ty, lifted: Collection[str]) -> None
 def demand_supported_uses(fns: Mapping[str, Fn], used: Iterable[Fn], lifted: Collection[str]) -> None:
     """Raise ModelError for a use of the sequence that a sample does not decide, in functions or what they call."""
     names = frozenset(lifted)
-    todo, seen = [fn.name for fn in used], set[str]()
-    while todo:
-        name = todo.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for root in _expressions(fns[name].body):
-            for e in walk(root):
-                _demand_supported(e, name, names)
-                if isinstance(e, expr.Call):
-                    todo.append(e.function)
-
-
-def _expressions(block: Block) -> Iterator[Expression]:
-    match block:
-        case Let(value=value, rest=rest):
-            yield value
-            yield from _expressions(rest)
-        case Require(condition=condition, rest=rest):
-            yield condition
-            yield from _expressions(rest)
-        case If(condition=condition, then=then, orelse=orelse):
-            yield condition
-            yield from _expressions(then)
-            yield from _expressions(orelse)
-        case Ret(value=StateView() as view):
-            yield from view.fields.values()
-        case Ret(value=value):
-            assert not isinstance(value, StateView)
-            yield value
+    for fn in reachable(fns, used).values():
+        for e in fn_nodes(fn):
+            _demand_supported(e, fn.name, names)
 
 
 def _demand_supported(e: Expression, name: str, lifted: frozenset[str]) -> None:
@@ -86,14 +59,11 @@ def _demand_supported(e: Expression, name: str, lifted: frozenset[str]) -> None:
             raise _refused(name, e, "loops over some places of it, or numbers up to its limit")
     if isinstance(e, expr.Equal) and any(limits_of(one.ty) & lifted for one in operands if one.ty.kind != "nat"):
         raise _refused(name, e, "compares it as a whole")
-    if not isinstance(e, READS) and any(_is_sampled(one.ty, lifted) for one in operands if one is not _domain(e)):
+    domain = e.domain if isinstance(e, expr.Binder) else None
+    if not isinstance(e, READS) and any(_is_sampled(one.ty, lifted) for one in operands if one is not domain):
         raise _refused(name, e, "uses it as a whole")
     if e.ty.kind in ("set", "vec", "opt") and limits_of(e.ty) & lifted:
         raise _refused(name, e, "lists numbers up to its limit")
-
-
-def _domain(e: Expression) -> Expression | None:
-    return e.domain if isinstance(e, expr.Binder) else None
 
 
 def _limited(domain: Expression, lifted: frozenset[str]) -> bool:

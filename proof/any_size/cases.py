@@ -19,7 +19,7 @@ import z3
 
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.instances import members_of
-from elrcheck.proof.any_size.subterms import subterms
+from elrcheck.proof.any_size.subterms import is_universal, subterms
 
 MOST_CASES = 6
 """The maximum number of premises that are distinguished."""
@@ -41,9 +41,9 @@ def cases_before(goal: Any, lemma: Any) -> list[Any]:
 
 def _for_members(lemma: Any, members: Sequence[Any]) -> Any:
     """Return the outer universal quantifiers of a lemma at the members, one after the other; None without enough."""
-    if not (z3.is_quantifier(lemma) and lemma.is_forall()):
+    if not is_universal(lemma):
         if z3.is_or(lemma) or z3.is_implies(lemma):
-            parts = [_for_members(part, members) if _is_universal(part) else part for part in lemma.children()]
+            parts = [_for_members(part, members) if is_universal(part) else part for part in lemma.children()]
             return None if any(part is None for part in parts) else lemma.decl()(*parts)
         return lemma
     own, others = members[: lemma.num_vars()], members[lemma.num_vars() :]
@@ -51,10 +51,6 @@ def _for_members(lemma: Any, members: Sequence[Any]) -> Any:
     if [one.sort() for one in own] != sorts:
         return None
     return _for_members(z3.substitute_vars(lemma.body(), *reversed(own)), others)
-
-
-def _is_universal(term: Any) -> bool:
-    return bool(z3.is_quantifier(term) and term.is_forall())
 
 
 def _premises(clause: Any) -> Iterator[Any]:

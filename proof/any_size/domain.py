@@ -127,15 +127,10 @@ class Domain:
 
         whole = z3.IntSort()
         about = [condition, length, begin]
-        count, listed, _ = self._define(
+        count, listed, _ = self.structure.scope.define(
             "counted" if of_set else "chosen", [whole, (whole, whole), (whole, whole)], about, own, axioms
         )
         return count, listed
-
-    def _define(
-        self, name: str, sorts: list[Any], about: list[Any], own: list[Any], axioms: Callable[..., list[Any]]
-    ) -> list[Any]:
-        return self.structure.scope.define(name, sorts, about, own, axioms)
 
     def first(self) -> tuple[Any, Any]:
         """Return the formula that some of the domain satisfies the condition, and the first that does."""
@@ -155,7 +150,7 @@ class Domain:
                 z3.Implies(some, z3.And(z3.substitute(condition, (x, first)), least)),
             ]
 
-        some, first = self._define("first", [z3.BoolSort(), x.sort()], [condition], own, axioms)
+        some, first = self.structure.scope.define("first", [z3.BoolSort(), x.sort()], [condition], own, axioms)
         return some, self.element(first)
 
     def extreme(self, e: expr.Extreme) -> Any:
@@ -179,4 +174,4 @@ class Domain:
                 z3.Or(attained, z3.And(z3.Not(z3.Exists(own, condition)), best == default)),
             ]
 
-        return self._define(e.op, [z3.IntSort()], [condition, body, default], own, axioms)[0]
+        return self.structure.scope.define(e.op, [z3.IntSort()], [condition, body, default], own, axioms)[0]

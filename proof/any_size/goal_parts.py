@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 import z3
 
+from elrcheck.proof.any_size.subterms import is_choice
+
 Clause: TypeAlias = tuple[Any, ...]
 """A disjunction, as its formulas."""
 MOST_PARTS = 64
@@ -66,7 +68,7 @@ class Splitting:
             yield tuple(formula.children())
         elif z3.is_implies(formula):
             yield (z3.Not(formula.arg(0)), formula.arg(1))
-        elif _chooses(formula):
+        elif is_choice(formula):
             condition, one, other = formula.children()
             yield (z3.Not(condition), one)
             yield (condition, other)
@@ -84,7 +86,7 @@ class Splitting:
         elif z3.is_implies(formula):
             yield (formula.arg(0),)
             yield (z3.Not(formula.arg(1)),)
-        elif _chooses(formula):
+        elif is_choice(formula):
             condition, one, other = formula.children()
             yield (z3.Not(condition), z3.Not(one))
             yield (condition, z3.Not(other))
@@ -97,8 +99,4 @@ class Splitting:
 
 def _premise(formula: Any) -> bool:
     """Return whether splitting a formula distinguishes cases of a premise."""
-    return z3.is_not(formula) or _chooses(formula)
-
-
-def _chooses(formula: Any) -> bool:
-    return bool(z3.is_app_of(formula, z3.Z3_OP_ITE) and z3.is_bool(formula))
+    return z3.is_not(formula) or is_choice(formula)

@@ -15,7 +15,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.proof.any_size.subterms import opened, subterms
+from elrcheck.proof.any_size.subterms import is_choice, is_universal, opened, subterms
 
 _NAMED = "some!"
 """The beginning of the names that `Splitting` chooses."""
@@ -72,7 +72,7 @@ class Places:
         return lemma if spares or self._depth(lemma) < 2 else self._at(lemma)
 
     def _at(self, term: Any) -> Any:
-        if _is_universal(term):
+        if is_universal(term):
             if self._values(term):
                 return z3.And([self._at(one) for one in _with_values(term, self._values(term))])
             numbers = all(term.var_sort(k) == z3.IntSort() for k in range(term.num_vars()))
@@ -82,7 +82,7 @@ class Places:
             return z3.And(parts) if z3.is_and(term) else z3.Or(parts)
         if z3.is_implies(term):
             return z3.Implies(term.arg(0), self._at(term.arg(1)))
-        if _is_choice(term):
+        if is_choice(term):
             return z3.If(term.arg(0), self._at(term.arg(1)), self._at(term.arg(2)))
         return term
 
@@ -93,7 +93,7 @@ class Places:
 
     def _depth(self, term: Any) -> int:
         """Return how many universal variables for members enclose a part of a term, at most."""
-        if _is_universal(term):
+        if is_universal(term):
             return term.num_vars() + self._depth(term.body()) if self._values(term) else 0
         if z3.is_and(term) or z3.is_or(term):
             return max(map(self._depth, term.children()), default=0)
@@ -109,7 +109,7 @@ class Places:
             return self._names_values(term.arg(0), not holds) or self._names_values(term.arg(1), holds)
         if z3.is_and(term) or z3.is_or(term):
             return any(self._names_values(part, holds) for part in term.children())
-        if _is_choice(term):
+        if is_choice(term):
             condition, *either = term.children()
             both = self._names_values(condition) or self._names_values(condition, False)
             return both or any(self._names_values(part, holds) for part in either)
@@ -125,7 +125,7 @@ def at_numbers(formula: Any, numbers: Sequence[Any], depth: int = 0) -> Any:
     Bounds alone, such as `0 <= n < bound`, are no term at which the solver would instantiate a quantifier. depth: of
     quantifiers around the formula.
     """
-    if _is_universal(formula):
+    if is_universal(formula):
         own, body = opened(formula, depth)
         whole = z3.ForAll(own, at_numbers(body, numbers, depth + 1))
         if not all(map(z3.is_int, own)):
@@ -142,11 +142,3 @@ def at_numbers(formula: Any, numbers: Sequence[Any], depth: int = 0) -> Any:
 def _with_values(quantifier: Any, values: Sequence[Any]) -> Iterator[Any]:
     chosen = itertools.product(values, repeat=quantifier.num_vars())
     return (z3.substitute_vars(quantifier.body(), *reversed(one)) for one in chosen)
-
-
-def _is_universal(term: Any) -> bool:
-    return bool(z3.is_quantifier(term) and term.is_forall())
-
-
-def _is_choice(term: Any) -> bool:
-    return bool(z3.is_app_of(term, z3.Z3_OP_ITE) and z3.is_bool(term))

@@ -21,6 +21,7 @@ from elrcheck.lang.lowering.independence import asleep
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.any_size.definitions import symbols
 from elrcheck.proof.obligations import Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
 
@@ -102,19 +103,10 @@ class Commuting:
         return z3.substitute(term, *moves) if moves else term
 
     def _variables_of(self, term: Any) -> frozenset[str]:
-        """Return the names of the variables in a term; remembered, with the term, whose number is then no other's."""
+        """Return the symbols in a term; remembered, with the term, whose number is then no other's."""
         entry = self._read.get(term.get_id())
         if entry is None:
-            reached, todo, names = {term.get_id()}, [term], set()
-            while todo:
-                node = todo.pop()
-                if node.num_args() == 0 and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-                    names.add(node.decl().name())
-                for child in node.children():
-                    if child.get_id() not in reached:
-                        reached.add(child.get_id())
-                        todo.append(child)
-            entry = self._read[term.get_id()] = term, frozenset(names)
+            entry = self._read[term.get_id()] = term, symbols(term)
         return entry[1]
 
     def _variables(self) -> Iterator[tuple[str, Any]]:

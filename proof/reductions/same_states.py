@@ -40,7 +40,6 @@ from elrcheck.proof.transition import Transitions
 from elrcheck.proof.z3_algebra import formula
 
 ALIKE, SETTINGS, CHECKS = "Alike", "Settings", "Checks"
-GOALS = (ALIKE, SETTINGS, CHECKS)
 WITHOUT_LEMMAS = 2_000
 """Milliseconds for a question without the lemmas; with them a question may take as long as the user allows."""
 
@@ -177,10 +176,7 @@ class SameStates:
 
     def _stutters(self, mapped: Mapping[int, Any], step: SolverStep) -> Any:
         """Return the formula that a step leads to a state with the representative of the state before it."""
-        return self._equal(mapped[id(step)], self._before(step))
-
-    def _before(self, step: SolverStep) -> Mapping[str, Any]:
-        return self.now if step.before is self.ts.now else self._twice
+        return self._equal(mapped[id(step)], self.now if step.before is self.ts.now else self._twice)
 
     @functools.cached_property
     def _twice(self) -> Mapping[str, Any]:

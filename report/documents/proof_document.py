@@ -26,7 +26,6 @@ from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
     Coverage,
-    LemmaNeed,
     ObligationReport,
     PossibleReport,
     ProveReport,
@@ -39,6 +38,7 @@ from elrcheck.results.prove_report import (
 from elrcheck.results.trace_view import Step, TraceView
 
 _PROOF: dict[CellVerdict, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
+_NEEDED = {True: "yes", False: "no", None: "unknown"}
 
 
 def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
@@ -84,7 +84,11 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         yield from _surviving(report.surviving)
     if report.needs is not None:
         yield Table(
-            ("lemma", "needed", "open without it"), [(one.lemma, _needed(one), _open(one)) for one in report.needs]
+            ("lemma", "needed", "open without it"),
+            [
+                (one.lemma, _NEEDED[one.needed], " x ".join(filter(None, (one.action, one.goal))))
+                for one in report.needs
+            ],
         )
     if report.second is not None:
         yield from _second(report.second)
@@ -220,14 +224,6 @@ def _surviving(surviving: Surviving) -> Iterator[Block]:
     yield Labelled("survive", f"{len(surviving.lemmas)} lemmas, which prove what follows")
     for word, proved in (("proved", True), ("open", False)):
         yield Labelled(word, ", ".join(each.id for each in surviving.properties if each.proved is proved))
-
-
-def _open(one: LemmaNeed) -> str:
-    return " x ".join(filter(None, (one.action, one.goal)))
-
-
-def _needed(one: LemmaNeed) -> str:
-    return "unknown" if one.needed is None else "yes" if one.needed else "no"
 
 
 def _second(second: SecondSolver) -> Iterator[Block]:

@@ -158,8 +158,8 @@ def prove_card(report: ProveReport) -> Card:
 def audit_card(report: AuditReport) -> Card:
     words = Counter(flag.severity for flag in report.flags)
     flags = tuple(
-        _figure(words[word], f"{word} flag" if words[word] == 1 else f"{word} flags", _severe(word))
-        for word in WORST_FIRST
+        _figure(words[word], f"{word} flag{'s' * (words[word] != 1)}", "failed" if rank < 2 else "undecided")
+        for rank, word in enumerate(WORST_FIRST)
         if words[word]
     )
     worst = next((word for word in WORST_FIRST if words[word]), "")
@@ -230,10 +230,6 @@ def assess_card(report: AssessReport) -> Card:
 
 def _one(number: int, one: str, many: str, rest: str) -> str:
     return f"{one if number == 1 else many} {rest}"
-
-
-def _severe(word: str) -> str:
-    return "failed" if word in WORST_FIRST[:2] else "undecided"
 
 
 def _figure(number: int, label: str, tone: str) -> Figure:

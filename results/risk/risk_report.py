@@ -217,7 +217,4 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
     def exit_code(self) -> ExitCode:
         """Return the worst exit code of all groups: 1 before 3 before 0."""
         codes = {part.exit_code for part in self.parts}
-        for code in (ExitCode.FINDING, ExitCode.INCONCLUSIVE):
-            if code in codes:
-                return code
-        return ExitCode.HOLDS
+        return next((code for code in (ExitCode.FINDING, ExitCode.INCONCLUSIVE) if code in codes), ExitCode.HOLDS)

@@ -228,7 +228,7 @@ def test_counting_a_state_space(tools: TlcTools, tmp_path: Path) -> None:
     before = litter()
     run = run_tlc(tools, counter(tmp_path, 3), options=TlcOptions(deadlock=False, workers=2))
     assert (run.exit_code, run.output.generated, run.output.distinct) == (0, 25, 16), run.output_tail
-    assert run.output.depth == 7 and run.seconds > 0 and not run.timed_out
+    assert run.output.depth == 7 and run.seconds > 0 and run.exit_code is not None
     assert "Finished in" in run.output_tail and tempfile.gettempdir() + "/" not in run.output_tail
     assert litter() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["Counter.cfg", "Counter.tla"]
@@ -256,7 +256,7 @@ def test_out_of_time_kills_the_process(tools: TlcTools, tmp_path: Path) -> None:
     before = litter()
     started = time.monotonic()
     run = run_tlc(tools, counter(tmp_path, 100_000), options=TlcOptions(timeout=2.0))
-    assert run.timed_out and run.meaning == "stopped: out of time"
+    assert run.exit_code is None and run.meaning == "stopped: out of time"
     assert time.monotonic() - started < 20
     assert litter() == before
 

@@ -216,7 +216,7 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return _map(ty, parsed, at)
         case "vec" if isinstance(parsed, TlaFunction):
             if set(parsed) != set(range(len(parsed))):
-                at.fail(f"expected a function on 0..{len(parsed) - 1}, the domain is {_domain(parsed)}")
+                at.fail(f"expected a function on 0..{len(parsed) - 1}, the domain is {text_of(frozenset(parsed))}")
             return tuple(_read(ty.elem, parsed[i], at.item(i)) for i in range(len(parsed)))
         case "seq" if isinstance(parsed, tuple):
             return tuple(_read(ty.elem, v, at.item(i)) for i, v in enumerate(parsed))
@@ -238,7 +238,3 @@ def _map(ty: Ty, parsed: Parsed, at: _Place) -> Map[Any, Any]:
         here = at.item(text_of(key))
         entries[_read(ty.keys, key, here)] = _read(ty.elem, value, here)
     return Map({key: entries[key] for key in in_order(entries)})
-
-
-def _domain(function: TlaFunction) -> str:
-    return text_of(frozenset(function))

@@ -19,7 +19,7 @@ from elrcheck.console.verbs.sweep_verbs import sweep
 from elrcheck.report.formats import blocks
 from elrcheck.report.html.sweep_html import sweep_page
 from elrcheck.report.json_report import to_json
-from elrcheck.report.sweep_matrix import matrices, sweep_markdown
+from elrcheck.report.sweep_matrix import SIGNS, matrices, sweep_markdown
 from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.results.check_report import PropertyOutcome
@@ -143,7 +143,7 @@ def test_a_matrix_has_the_varied_keys() -> None:
     (matrix,) = matrices(REPORT)
     assert (matrix.rows, matrix.columns, matrix.facet) == ("min_isr", "strict_hwm", "")
     assert (matrix.row_heads, matrix.column_heads) == (("1", "2", "3", "4"), ("true", "false"))
-    signs = [[cell and cell.sign for cell in line] for line in matrix.cells]
+    signs = [[cell and SIGNS[cell.verdict] for cell in line] for line in matrix.cells]
     assert signs == [["✓", "–"], ["✗", "✗"], ["?", None], ["!", "✗"]]
 
 
