@@ -297,8 +297,7 @@ class Transitions:
         for slot, primed, (_, _, new) in zip(self.slots, self.next_scalars, leaves, strict=True):
             if slot.index is None:
                 continue
-            pairs = zip(primed, new, strict=True) if isinstance(primed, list) else ((primed, new),)
-            for name, term in pairs:
+            for name, term in zip(terms_of(primed), terms_of(new), strict=True):
                 yield name, formula(term) if z3.is_bool(name) else self.alg.term(term)
         for field, outside in self.outside.items():
             yield outside, formula(self.structure.outside_keys(after[field], self.maps[field]))

@@ -77,8 +77,9 @@ def run_prove(request: ProveRequest, progress: Progress, partial: bool = False) 
 
 def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, partial: bool) -> ProveReport:
     model = selected.declared.with_waits() if request.liveness else selected.declared.with_lemmas()
-    if selected.file is not None:
-        _demand_for_any_model(request)
+    if selected.file is not None and request.assumed:
+        message = "--assume is about the proof of Kafka's partition"
+        raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
     selected_properties = select_properties(model, request.properties, request.liveness)
     chosen = [fn for fn in selected_properties if fn.kind == "always"]
     if request.liveness:
@@ -158,13 +159,6 @@ def _reject_options(request: ProveRequest, reason: str, other: str) -> None:
     for option, is_chosen in chosen.items():
         if is_chosen:
             raise UsageFault("usage-option", f"{option} {reason}", help=f"leave it out, or leave out {other}")
-
-
-def _demand_for_any_model(request: ProveRequest) -> None:
-    """Refuse options that only the proof of Kafka's partition has."""
-    if request.assumed:
-        message = "--assume is about the proof of Kafka's partition"
-        raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
 
 
 def _demand_bounded(request: ProveRequest, lifted: Collection[str]) -> None:

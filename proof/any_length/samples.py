@@ -25,7 +25,7 @@ import z3
 from elrcheck.lang import expr
 from elrcheck.lang.comprehensions import Env
 from elrcheck.lang.evaluate import Evaluator
-from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.expr import Comprehension
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
@@ -150,12 +150,11 @@ class SampledEvaluator(Evaluator):
         return self.structure.append(sequence, element, e.ty.elem, self.structure.sample)
 
     def _numbers(self, e: Comprehension, end: Any, env: Env) -> Iterator[tuple[Any, Any]]:
-        if not self._is_sampled(e.domain) or e.begin is not None:
+        domain = e.domain
+        sampled = isinstance(domain, expr.Length) and self.structure.is_sample(domain.sequence.ty)
+        if not sampled or e.begin is not None:
             return super()._numbers(e, end, env)
         return ((self.alg.cmp("lt", i, end), i) for i in self.structure.looped)
-
-    def _is_sampled(self, domain: Expression) -> bool:
-        return isinstance(domain, expr.Length) and self.structure.is_sample(domain.sequence.ty)
 
     def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
         if e.over == "seq" and self.structure.is_sample(e.domain.ty):

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING
-
-from elrcheck.report.html.page_template import environment, source
+from elrcheck.report.html.page_template import packaged, source
 from elrcheck.results.drawn.drawn_fields import DrawnFields
 from elrcheck.results.drawn.drawn_partition import DrawnPartition
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
 DESCRIPTIONS = {
@@ -28,16 +22,11 @@ CHANGED = "<li>Yellow: the last step changed it.</li>"
 def picture_of(drawn: DrawnFields | DrawnPartition) -> str:
     """Return the picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
     if isinstance(drawn, DrawnFields):
-        return _template("fields.html.j2").render(picture=drawn)
-    partition = _template("partition.html.j2")
+        return packaged("fields.html.j2").render(picture=drawn)
+    partition = packaged("partition.html.j2")
     return partition.render(picture=drawn, marks=MARKS, said=DESCRIPTIONS, changes=CHANGES, tones=TONES)
 
 
 def legend_of(drawn: DrawnFields | DrawnPartition) -> str:
     """Return what the signs of a picture mean, as the items of a list in HTML."""
     return CHANGED if isinstance(drawn, DrawnFields) else source("partition_legend.html")
-
-
-@functools.cache
-def _template(name: str) -> Template:
-    return environment().get_template(name)

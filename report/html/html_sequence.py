@@ -6,18 +6,13 @@ texts beside it, or below it on a phone, wrap.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.html.page_template import environment
+from elrcheck.report.html.page_template import packaged
 from elrcheck.report.log_notes import LogChange, StepNotes, name, notes
 from elrcheck.report.mermaid import important, place_of
 from elrcheck.results.trace_view import CONTROLLER, Change, Step, TraceView
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 
 class Lane(Record, frozen=True):
@@ -126,13 +121,8 @@ def lanes_of(names: Sequence[str]) -> tuple[Lane, ...]:
 
 def sequence_html(sequence: SequenceDiagram, key: str, last: int | None = None) -> str:
     """Return the diagram as a fragment of HTML. key: prefix of the links of its rows; last: the current step."""
-    module = _template().make_module()
+    module = packaged("sequence.html.j2").make_module()
     return str(module.sequence(sequence, key, last))  # type: ignore[attr-defined]
-
-
-@functools.cache
-def _template() -> Template:
-    return environment().get_template("sequence.html.j2")
 
 
 def _ends(step: Step) -> tuple[str, str | None]:

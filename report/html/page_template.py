@@ -7,6 +7,7 @@ unescaped text could not load or run anything.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import re
 from collections.abc import Set
@@ -18,7 +19,7 @@ from elrcheck.base.templates import templates_in
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from jinja2 import Environment
+    from jinja2 import Template
 
 
 STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
@@ -32,13 +33,15 @@ def whole_page(template: str, **contents: Any) -> str:
     """Return a page with one style sheet, one script and no network access."""
     style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
-    return environment().get_template(template).render(style=style, script=script, marks=MARKS, **hashes, **contents)
+    return packaged(template).render(style=style, script=script, marks=MARKS, **hashes, **contents)
 
 
-def environment() -> Environment:
+@functools.cache
+def packaged(template: str) -> Template:
+    """Return a template of the package, read once."""
     templates = templates_in(_folder(), escaping=True)
     templates.filters["linked"] = _linked
-    return templates
+    return templates.get_template(template)
 
 
 def _linked(text: str, defined: Set[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.html.html_states import picture
-from elrcheck.report.html.page_template import environment, source
+from elrcheck.report.html.page_template import packaged, source
 from elrcheck.results.drawn_graph import SmallGraph
 
 ALONE = """
@@ -17,5 +17,4 @@ ALONE = """
 def to_svg(graph: SmallGraph) -> str:
     """Return valid XML; the description of a state appears on hover or focus, by CSS only."""
     style = source("palette.css") + source("states.css") + ALONE
-    template = environment().get_template("states.svg.j2")
-    return template.render(picture=picture(graph, alone=True), style=style)
+    return packaged("states.svg.j2").render(picture=picture(graph, alone=True), style=style)
