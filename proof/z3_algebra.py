@@ -20,7 +20,7 @@ from elrcheck.lang.types import Ty
 class Size:
     """The size of a set, expanded when it is compared."""
 
-    def __init__(self, alg: Z3Algebra, flags: Sequence[Any]) -> None:
+    def __init__(self, alg: Z3Algebra, flags: list[Any]) -> None:
         self.alg, self.flags = alg, flags
 
     def number(self) -> Any:
