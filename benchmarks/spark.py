@@ -211,8 +211,8 @@ def main() -> int:
     points: list[dict[str, Any]] = []
     clusters = [CLUSTER] * bool(options.cluster) + [KILLED] * bool(options.cluster and options.kill)
     for name in (LOCAL, *filter(None, options.partitions.split(",")), *clusters):
-        known = ["--states", str(points[0]["same"]["distinct"])] if points else []
-        child, point = run_again(__file__, [*sys.argv[1:], *known], name, options.folder)
+        states = ["--states", str(points[0]["same"]["distinct"])] if points else []
+        child, point = run_again(__file__, [*sys.argv[1:], *states], name, options.folder)
         points.append({"name": name, "process_seconds": child.seconds, **point})
         seconds = (point["opening"], point["seconds"], point["tracing"], child.seconds)
         ratio = point["seconds"] / points[0]["seconds"]

@@ -49,9 +49,9 @@ def run_job(
             watch.look()
             reason = stop() if thread.is_alive() else None
     finally:
-        if thread.is_alive():
+        while thread.is_alive():  # again, if the job was not submitted yet
             context.cancelJobGroup(group)
-            thread.join()
+            thread.join(POLL)
     if reason is not None:
         raise Cancelled(reason)
     if faults:

@@ -23,12 +23,22 @@ from elrcheck.explorer.store.new_level import NewLevel
 from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
+Block = tuple[int, int, int]
+"""States in memory: the address of row 0, the first row, and the row after the last."""
+
 
 def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int) -> SavedLevel:
     """Write a partition's states at a depth, to files with names unique to this attempt."""
     if not len(rows):
         return SavedLevel(depth, (), False)
     return files.write(depth, rows, threads, shard_name(depth, partition, partitions))
+
+
+def blocks_of(level: SavedLevel, files: LevelFiles) -> Iterator[Block]:
+    """Yield the states of a level from its files; a block is gone when the next one comes."""
+    for rows in ahead(files.read(level)):
+        block = np.ascontiguousarray(rows)
+        yield block.ctypes.data, 0, len(block)
 
 
 def shard_name(depth: int, partition: int, partitions: int) -> str:
@@ -81,8 +91,8 @@ class Shard(ABC):
         """Add the level after the newest one from its files, whatever the budget."""
 
     @abstractmethod
-    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
-        """Yield the states of the newest level, in memory or from its files: address, first row, row after the last."""
+    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[Block]:
+        """Yield the states of the newest level, in memory or from its files."""
 
     @abstractmethod
     def begin(self, new: ShardLevel | None = None) -> None:
@@ -105,7 +115,7 @@ class WholeShard(Shard):
             self.states.insert(rows)
         self.states.close_level()
 
-    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
+    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[Block]:
         yield self.states.rows.address, self.states.base, self.states.reserved
 
     def begin(self, new: ShardLevel | None = None) -> None:
@@ -129,13 +139,11 @@ class HashedShard(Shard):
         self.states.budget = None
         self.states.read_level(files.read(level))
 
-    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
+    def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[Block]:
         if self.states.reserved == newest.rows:
             yield self.states.rows.address, 0, self.states.reserved
-            return
-        for rows in ahead(files.read(newest)):
-            block = np.ascontiguousarray(rows)
-            yield block.ctypes.data, 0, len(block)
+        else:
+            yield from blocks_of(newest, files)
 
     def begin(self, new: ShardLevel | None = None) -> None:
         states = self.states

@@ -11,8 +11,9 @@ Two rules keep counts exact, whatever is retried, repeated or killed:
 
 * a task that changes a shard takes it out first and puts it back once its level is written, so a task that
   dies in between leaves no half-changed shard behind;
-* the candidates that `expand` leaves for its own shard (`Pending`) are a function of committed files only,
-  so a task without them recomputes them.
+* `settle` takes the candidates that `expand` left for its own shard (`Pending`) only from the attempt whose other
+  candidates Spark brought: which ones an attempt sends depends on the order of its states. Otherwise it recomputes
+  them from committed files.
 """
 
 from __future__ import annotations
@@ -59,9 +60,10 @@ class Plans:
 
 @dataclass
 class Pending:
-    """Candidates for the next level that a partition has computed for itself."""
+    """Candidates for the next level that an attempt of `expand` has computed for its own partition, and not sent."""
 
     level: int
+    attempt: str
     pieces: list[Piece]
 
 

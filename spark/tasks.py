@@ -19,7 +19,8 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet
-from elrcheck.spark.shard_states import Shard, ShardLevel
+from elrcheck.spark.shard_states import Block, Shard, ShardLevel, blocks_of
 from elrcheck.spark.shards import WORKER, Pending, Piece, by_owner
 
 if TYPE_CHECKING:
@@ -81,8 +82,12 @@ class SparkRun:
 
 
 class ExpandNote(Record, frozen=True):
-    """The message of an `expand` task to the `settle` task of its own partition; fields as in `ShardReport`."""
+    """The message of an `expand` task to the `settle` task of its own partition; fields as in `ShardReport`.
 
+    attempt: identifies the attempt.
+    """
+
+    attempt: str
     counters: list[int]
     flags: list[int]
     sent: int
@@ -160,7 +165,8 @@ class LevelTasks:
         outgoing = _Outgoing(self.run.keys)
         own: list[Piece] = []
         held = 0
-        for owner, rows, whos in self._candidates(partition, shard, kernel, crew, clock):
+        frontier = shard.frontier(self.levels[partition][-1], self._files(kernel))
+        for owner, rows, whos in self._candidates(frontier, kernel, crew, clock):
             clock.lap("route")
             if owner == partition and held < self.run.held:
                 own.append((rows, whos))
@@ -168,16 +174,17 @@ class LevelTasks:
             else:
                 yield from outgoing.add(owner, rows, whos)
             clock.lap("send")
-        WORKER.pending[partition] = Pending(self.depth, own)
+        pending = WORKER.pending[partition] = Pending(self.depth, uuid.uuid4().hex, own)
         yield from outgoing.rest()
         clock.lap("send")
-        note = ExpandNote(crew.counters().tolist(), crew.flag_bits(), outgoing.sent, read, clock.seconds)
+        counts = crew.counters().tolist(), crew.flag_bits()
+        note = ExpandNote(pending.attempt, *counts, outgoing.sent, read, clock.seconds)
         yield fat_row(self.run.keys[partition], note=to_text(note).encode())
 
     def _candidates(
-        self, partition: int, shard: Shard, kernel: Kernel, crew: SearchCrew, clock: Clock
+        self, frontier: Iterable[Block], kernel: Kernel, crew: SearchCrew, clock: Clock
     ) -> Iterator[tuple[int, Rows, Whos]]:
-        """Yield the successors of a shard's newest states, in pieces with their owners.
+        """Yield the successors of the newest states (`Shard.frontier`), in pieces with their owners.
 
         They are distinct within a batch. The pieces are copies.
         """
@@ -185,7 +192,7 @@ class LevelTasks:
         candidates.begin_level()
         size = 8 * kernel.layout.words
         step = max(1, self.run.batch // (2 * FAN * size))
-        for address, first, last in shard.frontier(self.levels[partition][-1], self._files(kernel)):
+        for address, first, last in frontier:
             candidates.source = address
             for start in range(first, last, step):
                 crew.expand(candidates, start, min(start + step, last), lambda: None)
@@ -217,22 +224,19 @@ class LevelTasks:
         clock.lap("receive")
         shard, read = self._take(partition)
         clock.lap("read")
-        own = self._own(partition, shard, kernel, crew, clock)
-        clock.lap("route")
         report = ShardReport(partition, None, [], [])
         files = self._files(kernel)
         with ShardLevel(kernel, crew, files, (self.depth, partition, self.run.partitions), clock.lap) as new:
             shard.begin(new)
             full = False
-            for piece in own:
-                full = full or not shard.states.insert(*piece)
-            del own
-            clock.lap("insert")
             for piece in incoming.pieces():
                 clock.lap("receive")
                 full = full or not shard.states.insert(*piece)
                 clock.lap("insert")
             note = incoming.note
+            for piece in self._own(partition, note.attempt, kernel, clock):
+                full = full or not shard.states.insert(*piece)
+                clock.lap("insert")
             report.counters, report.flags, report.sent = note.counters, note.flags, note.sent
             report.read = read + note.read
             if not full:
@@ -248,16 +252,23 @@ class LevelTasks:
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
-    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: SearchCrew, clock: Clock) -> list[Piece]:
-        """Return the partition's candidates for itself, recomputed if this worker does not have them.
+    def _own(self, partition: int, attempt: str, kernel: Kernel, clock: Clock) -> Iterator[Piece]:
+        """Yield the partition's candidates for itself, recomputed if this worker lacks those of the attempt.
 
-        In that case all of them are returned, because it is unknown which ones were sent.
+        In that case they are all of them, because it is unknown which ones were sent.
         """
         pending = WORKER.pending.pop(partition, None)
-        if pending is not None and pending.level == self.depth:
-            return pending.pieces
-        candidates = self._candidates(partition, shard, kernel, crew, clock)
-        return [(rows, whos) for owner, rows, whos in candidates if owner == partition]
+        if pending is not None and pending.attempt == attempt:
+            while pending.pieces:
+                yield pending.pieces.pop()
+            return
+        crew = SearchCrew(kernel, self.run.threads)  # that of the worker inserts
+        frontier = blocks_of(self.levels[partition][-1], self._files(kernel))
+        for owner, rows, whos in self._candidates(frontier, kernel, crew, clock):
+            if owner == partition:
+                clock.lap("route")
+                yield rows, whos
+        crew.close()
 
     # -- both
 

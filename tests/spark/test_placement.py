@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
-from elrcheck.spark.cancellable_job import Cancelled
+from elrcheck.spark.cancellable_job import Cancelled, run_job
 from elrcheck.spark.exchange import keys_of, spark_hash
 from elrcheck.spark.placement import ALONE, Placement
 from elrcheck.spark.preparation import WARM_UPS, Preparation
@@ -102,3 +104,34 @@ def test_keys_by_the_hash_of_spark() -> None:
     assert [spark_hash(number) for number in (0, 1, 12345)] == [933211791, -559580957, -2122148428]
     for partitions in (1, 3, 100):
         assert [spark_hash(key) % partitions for key in keys_of(partitions)] == list(range(partitions))
+
+
+class _Late:
+    """A context whose job is submitted some time after its thread has begun."""
+
+    sparkContext = property(lambda self: self)
+
+    def __init__(self) -> None:
+        self.submitted, self.cancelled = threading.Event(), threading.Event()
+
+    def setJobGroup(self, *_: object, **__: object) -> None: ...
+
+    def cancelJobGroup(self, _: str) -> None:
+        if self.submitted.is_set():
+            self.cancelled.set()
+
+    def job(self) -> list[object]:
+        time.sleep(0.4)
+        self.submitted.set()
+        if not self.cancelled.wait(20):
+            return ["the whole level"]
+        raise RuntimeError("cancelled")
+
+
+def test_a_job_that_is_not_submitted_yet_is_cancelled_all_the_same() -> None:
+    pytest.importorskip("pyspark")
+    late, started = _Late(), time.monotonic()
+    watch = SimpleNamespace(look=lambda: None)
+    with pytest.raises(Cancelled, match="Ctrl-C"):
+        run_job(late, "level", late.job, lambda: "Ctrl-C", watch)  # type: ignore[arg-type]
+    assert late.cancelled.is_set() and time.monotonic() - started < 10
