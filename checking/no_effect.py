@@ -69,7 +69,8 @@ def _without(
     if (outcome.generated, outcome.levels, outcome.first) == before:
         return ""
     broken = [f"{fn.ident} violated at {outcome.first[fn.ident]}" for fn in chosen if _broken(fn, outcome.first)]
-    return ", ".join(broken) or f"{outcome.distinct:,} distinct states"
+    states = f"{outcome.distinct:,} distinct states"
+    return ", ".join(broken) or (states if outcome.complete else f"more than {states}")
 
 
 def _broken(fn: Fn, first: Mapping[str, int]) -> bool:

@@ -269,3 +269,11 @@ def test_a_search_says_what_a_setting_prevents(invoke: Invoke) -> None:
     assert extent["effect"] == ["reelection=RESET: without it P-2 violated at 17"] and not extent.get("no_effect")
     code, out, _ = invoke("check", *F_51, "--set", "reelection=RESET")
     assert "effect    reelection=RESET: without it P-2 violated at 17" in out
+
+
+def test_a_search_that_a_limit_stops_does_not_count_the_states_without_a_setting(invoke: Invoke) -> None:
+    """There are 153,298 with it, and 155,302 without."""
+    limited = ("check", *F_51[:-1], "P-1", "--set", "reelection=RESET", "--max-states", "153400", "-f", "json")
+    code, out, _ = invoke(*limited)
+    (effect,) = json.loads(out)["extent"]["effect"]
+    assert code == 0 and effect.startswith("reelection=RESET: without it more than 153,")
