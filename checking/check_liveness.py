@@ -83,8 +83,8 @@ def _graph(
         graph, outcome = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
         outcome.reason = None if outcome.complete else limits.reached(outcome.distinct, math.inf)
         return outcome, graph
-    ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, run)
     try:
+        ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, run)
         outcome = ended.outcome()
         if not outcome.complete:
             return outcome, None
@@ -94,5 +94,5 @@ def _graph(
         outcome.seconds += time.perf_counter() - started
         return outcome, graph
     finally:
-        if ended.folder is not None:
-            ended.folder.finish()  # a check of liveness cannot be resumed
+        if run is not None and run.folder is not None:
+            run.folder.finish()

@@ -94,13 +94,14 @@ class CheckpointFolder:
     between checkpoints. lasting: see `Identity`. storage: location of the level files, None if they are in the folder.
 
     An interrupted run is saved; one stopped by a limit, if its folder is lasting or already holds a checkpoint. A run
-    whose folder could not be created goes on in memory, and is not saved.
+    whose folder could not be created goes on in memory, and is not saved; nor is one that cannot be resumed.
     """
 
     def __init__(
         self, folder: Path, identity: Callable[[], Identity], every: float, lasting: bool, storage: str | None = None
     ) -> None:
         self.folder, self.every, self.lasting, self.storage = folder, every, lasting, storage
+        self.resumable = True
         self._identity = identity
         self._levels: LevelFiles | None = None
         self._last = time.monotonic()
@@ -124,6 +125,8 @@ class CheckpointFolder:
         return (interrupted and self.folder.is_dir()) or self.lasting or self.saved
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
+        if not self.resumable:
+            return
         manifest = RunManifest(SCHEMA, __version__, self._identity(), self.storage, tuple(written), tally.saved())
         body = to_data(manifest)
         if self._levels is not None:
@@ -212,6 +215,7 @@ def open_folder(
     if saved is None and request.spark.storage is not None:
         storage = f"{request.spark.storage.rstrip('/')}/{place.name}"
     folder = CheckpointFolder(place, identity, request.checkpoint_every, lasting, storage)
+    folder.resumable = all(fn.kind != "leads_to" for fn in chosen)
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(

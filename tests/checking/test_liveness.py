@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from elrcheck.base.errors import UsageFault
-from elrcheck.base.progress import Silent
+from elrcheck.base.errors import Interrupted, UsageFault
+from elrcheck.base.progress import Event, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking.check import run_check
+from elrcheck.checking.check_liveness import explore_liveness
 from elrcheck.checking.engines import SearchSubject, run_search
+from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.cli import cli
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
@@ -395,3 +398,29 @@ def test_a_stop_is_written_and_read(stored: Path, tmp_path: Path) -> None:
     write_trace(tmp_path / "again.json", loaded, model.state_ty)
     assert load_trace(tmp_path / "again.json").behaviour == loaded
     assert (tmp_path / "again.json").read_bytes() == (stored / "V-7.trace.json").read_bytes()
+
+
+class _CtrlC(Silent):
+    """Interrupts the process, once."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def tell(self, event: Event) -> None:
+        if not self.pressed:
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupted_check_of_liveness_leaves_nothing_to_resume(tmp_path: Path) -> None:
+    """On Spark it has a folder for the levels; `--resume` would refuse it."""
+    selected = resolve(Selection("kip_full", "two-brokers", QUIET))
+    model = selected.declared.whole()
+    chosen = select_properties(model, ("V-1",), liveness=True)
+    request, place = CheckRequest(liveness=True), tmp_path / "run"
+    place.mkdir()
+    with pytest.raises(Interrupted) as stopped:
+        explore_liveness(
+            model, selected.config, chosen, request, _CtrlC(), PlannedRun(place, selected, chosen, request)
+        )
+    assert stopped.value.help is None and not place.exists()
