@@ -183,19 +183,15 @@ def run_search(
                 progress.stage("reading the checkpoint")
                 search.resume(run.saved.levels, run.saved.tally)
         progress.stage("searching")
-        if isinstance(search, Search):  # others do not ask, and have nothing to save
-            stack.enter_context(interrupts)
-        result = search.run(progress, "first" if request.stop_at_first else "complete")
+        with interrupts if isinstance(search, Search) else contextlib.nullcontext():  # numpy does not ask
+            result = search.run(progress, "first" if request.stop_at_first else "complete")
+        if interrupts.requested and not result.complete:
+            raise _interrupted(result, folder)
         how, about = "numpy", ""
         if isinstance(search, Search):
             how, about = search.native.origin if family is None else "kernel shared", search.about()
-        if request.engine == "spark" and not interrupts.requested:
-            afterwards(search)
-    size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
-    if interrupts.requested and not result.complete:
-        raise _interrupted(result, folder)
-    if request.engine != "spark":
         afterwards(search)
+    size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     return FinishedSearch(lowered, search, result, f"{size}, {how}{about}", folder)
 
 

@@ -15,10 +15,12 @@ import pytest
 
 from elrcheck.base.progress import Event, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.checking.engines import AFTERWARDS, SearchSubject, explore
+from elrcheck.checking.engines import AFTERWARDS, SearchSubject, explore, run_search
+from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
 from elrcheck.declared.select import resolve, select_properties
+from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
@@ -235,6 +237,26 @@ def test_the_time_budget_pays_for_the_compilation_too() -> None:
         subject = SearchSubject(model, selected.config, checks, started=time.monotonic() - spent)
         outcome = explore(subject, CheckRequest(limits=Limits(time_budget=60.0)), Silent())
         assert outcome.reason == reason and outcome.complete == (reason is None)
+
+
+def test_a_search_whose_traces_fail_leaves_no_levels(tmp_path: Path) -> None:
+    selected = resolve(Selection("kip_full", "two-brokers-quiet"))
+    model = selected.declared.whole()
+    request, place = CheckRequest(fingerprint=64, limits=Limits(max_depth=5)), tmp_path / "run"
+
+    def fails(search: TraceableSearch) -> None:
+        assert list(place.rglob("*.parquet"))
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        run_search(
+            SearchSubject(model, selected.config, ()),
+            request,
+            Silent(),
+            PlannedRun(place, selected, (), request),
+            fails,
+        )
+    assert not place.exists()
 
 
 class _CtrlC(Silent):
