@@ -12,19 +12,14 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
-from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.levels import Block, LevelFiles, SavedLevel
 from elrcheck.explorer.store.new_level import NewLevel
 from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import ExactSet, histogram
-
-Block = tuple[int, int, int]
-"""States in memory: the address of row 0, the first row, and the row after the last."""
 
 
 def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int) -> SavedLevel:
@@ -32,13 +27,6 @@ def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, 
     if not len(rows):
         return SavedLevel(depth, (), False)
     return files.write(depth, rows, threads, shard_name(depth, partition, partitions))
-
-
-def blocks_of(level: SavedLevel, files: LevelFiles) -> Iterator[Block]:
-    """Yield the states of a level from its files; a block is gone when the next one comes."""
-    for rows in ahead(files.read(level)):
-        block = np.ascontiguousarray(rows)
-        yield block.ctypes.data, 0, len(block)
 
 
 def shard_name(depth: int, partition: int, partitions: int) -> str:
@@ -143,7 +131,7 @@ class HashedShard(Shard):
         if self.states.reserved == newest.rows:
             yield self.states.rows.address, 0, self.states.reserved
         else:
-            yield from blocks_of(newest, files)
+            yield from files.blocks(newest)
 
     def begin(self, new: ShardLevel | None = None) -> None:
         states = self.states

@@ -32,7 +32,7 @@ from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.word_layout import Rows, Whos
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
-from elrcheck.explorer.store.visited import ExactSet
+from elrcheck.explorer.store.visited import ExactSet, positions_of
 from elrcheck.spark.shard_states import HashedShard, Shard, WholeShard
 
 Piece = tuple[Rows, Whos]
@@ -143,9 +143,7 @@ def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16
 
     It comes from the low half of the hash, because tables place states by the high half (`hash_ir`).
     """
-    hashes = np.empty(len(rows), np.uint64)
-    kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
-    return ((hashes & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)  # 16-bit numbers sort fast
+    return ((kernel.hashes(rows) & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)
 
 
 def by_owner(kernel: Kernel, rows: Rows, whos: Whos, partitions: int) -> Iterator[tuple[int, Rows, Whos]]:
@@ -155,9 +153,6 @@ def by_owner(kernel: Kernel, rows: Rows, whos: Whos, partitions: int) -> Iterato
         if partitions == 1:
             yield 0, block.copy(), who.copy()
             continue
-        owner = owners(kernel, block, partitions)
-        order = np.argsort(owner, kind="stable")
-        cuts = np.searchsorted(owner[order], np.arange(1, partitions, dtype=np.uint16))
-        for partition, chosen in enumerate(np.split(order, cuts)):
+        for partition, chosen in enumerate(positions_of(owners(kernel, block, partitions), partitions)):
             if len(chosen):
                 yield partition, np.take(block, chosen, axis=0), who[chosen]

@@ -33,11 +33,11 @@ from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Rows, Whos
 from elrcheck.explorer.store.judgement import SavedJudgement
-from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
+from elrcheck.explorer.store.levels import Block, LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet
-from elrcheck.spark.shard_states import Block, Shard, ShardLevel, blocks_of
+from elrcheck.spark.shard_states import Shard, ShardLevel
 from elrcheck.spark.shards import WORKER, Pending, Piece, by_owner
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ class LevelTasks:
                 yield pending.pieces.pop()
             return
         crew = SearchCrew(kernel, self.run.threads)  # that of the worker inserts
-        frontier = blocks_of(self.levels[partition][-1], self._files(kernel))
+        frontier = self._files(kernel).blocks(self.levels[partition][-1])
         for owner, rows, whos in self._candidates(frontier, kernel, crew, clock):
             if owner == partition:
                 clock.lap("route")

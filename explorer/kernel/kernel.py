@@ -106,6 +106,12 @@ class Kernel(KernelShapes, Native):
             return "kernel from the cache" if self.cached else "kernel compiled"
         return "kernel compiled during the search" if self.upgrade.done else "quick kernel"
 
+    def hashes(self, rows: Words) -> Words:
+        """Return the hash of each packed state."""
+        hashes = np.empty(len(rows), np.uint64)
+        self.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+        return hashes
+
     def successors(self, rows: Words, counters: Ints) -> Successors:
         """Expand packed states without storing anything; add the counts to `counters`."""
         record = self.record

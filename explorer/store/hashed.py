@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.judgement import Judgement
-from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.new_level import NewLevel
 from elrcheck.explorer.store.spaces import LevelEnd, Pause, SpaceInFiles
 
@@ -73,10 +71,9 @@ class Hashed(SpaceInFiles):
 
     def _expand_stored(self, pause: Pause) -> str | None:
         """Expand the newest level from its files."""
-        for rows in ahead(self.files.read(self.written[-1])):
-            block = np.ascontiguousarray(rows)
-            self.visited.source = block.ctypes.data
-            reason = self.crew.expand(self.visited, 0, len(block), pause)
+        for address, first, last in self.files.blocks(self.written[-1]):
+            self.visited.source = address
+            reason = self.crew.expand(self.visited, first, last, pause)
             if reason is not None:
                 return reason
         return None

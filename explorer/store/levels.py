@@ -40,6 +40,8 @@ MOST_OPEN = 128
 """Partitioned levels whose files stay open; a process may often open no more than 256 or 1024."""
 DIGITS = 16
 """Digits of the SHA-256 in the name of a file."""
+Block = tuple[int, int, int]
+"""States in memory: the address of row 0, the first row, and the row after the last."""
 ALL_FILES = ("?????-*.parquet", ".?????-*.parquet.*.tmp")
 """Patterns of the level files of a run and of their drafts."""
 
@@ -273,6 +275,12 @@ class LevelFiles:
         for mark in level.files:
             with self._parquet(mark.name) as file:
                 yield from self._groups(file, range(file.num_row_groups))
+
+    def blocks(self, level: SavedLevel) -> Iterator[Block]:
+        """Yield the rows of a level for native code, and read ahead; a block is gone when the next one comes."""
+        for rows in ahead(self.read(level)):
+            block = np.ascontiguousarray(rows)
+            yield block.ctypes.data, 0, len(block)
 
     def part_rows(self, level: SavedLevel) -> list[int]:
         """Return the number of rows in each part of a partitioned level."""

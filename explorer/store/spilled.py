@@ -31,7 +31,7 @@ from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
-from elrcheck.explorer.store.visited import LARGE_GROWTH, LOAD, ExactSet, histogram
+from elrcheck.explorer.store.visited import LARGE_GROWTH, LOAD, ExactSet, histogram, positions_of
 
 CANDIDATES = 0.6
 PART = 0.85
@@ -47,11 +47,7 @@ class _Stopped(Exception):
 
 def by_part(kernel: Kernel, rows: Rows) -> list[npt.NDArray[np.int64]]:
     """Return the positions of the rows of each part."""
-    hashes = np.empty(len(rows), np.uint64)
-    kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
-    part = (hashes % np.uint64(PARTS)).astype(np.uint8)
-    order = np.argsort(part, kind="stable")
-    return np.split(order, np.searchsorted(part[order], np.arange(1, PARTS)))
+    return positions_of((kernel.hashes(rows) % np.uint64(PARTS)).astype(np.uint8), PARTS)
 
 
 class Buckets:

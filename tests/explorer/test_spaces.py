@@ -89,8 +89,7 @@ def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
     run = Search(of_scope("three-brokers-tiny"))
     result = run.run(None, "complete")
     rows = np.concatenate([np.array(part) for depth in range(result.diameter) for part in run.batches(depth)])
-    hashes = np.empty(len(rows), np.uint64)
-    run.native.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
+    hashes = run.native.hashes(rows)
     pairs = len(rows) * (len(rows) - 1) / 2
     for shift in (0, 11, 22, 33, 46):
         cut = (hashes >> np.uint64(shift)) & np.uint64((1 << 18) - 1)
@@ -123,9 +122,7 @@ def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> Non
     deepest = max(levels, key=lambda level: level.rows)
     for part in range(PARTS):
         rows = np.concatenate(list(files.parts(deepest, [part])))
-        hashes = np.empty(len(rows), np.uint64)
-        kernel.functions["hashes"](rows.ctypes.data, len(rows), hashes.ctypes.data)
-        assert set((hashes % np.uint64(PARTS)).tolist()) <= {part}
+        assert set((kernel.hashes(rows) % np.uint64(PARTS)).tolist()) <= {part}
     assert sum(files.part_rows(deepest)) == deepest.rows
 
 
