@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.explorer.kernel.check_ir import check_function, state_checks, values_function
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import (
@@ -213,9 +214,11 @@ class _OptimisedKernel:
 
 
 def shapes_of(program: Program, fingerprint: int = 0) -> KernelShapes:
-    """Return the layouts of a program's kernel."""
-    if len(program.instances) >= 1 << INSTANCE_BITS:
-        raise ValueError(f"{len(program.instances)} action instances do not fit into a record")
+    """Return the layouts of a program's kernel; raise UsageFault if it has more instances than a record can number."""
+    count, most = len(program.instances), (1 << INSTANCE_BITS) - 1
+    if count > most:
+        help = "fewer parameters, types with fewer values, or a smaller configuration; --engine numpy has no limit"
+        raise UsageFault("model-source", f"{count:,} action instances, more than {most:,}", help=help)
     layout = make_layout(program.leaves)
     return KernelShapes(
         layout=layout,

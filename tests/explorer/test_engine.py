@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Event, LevelDone, Silent
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.native_code import KernelCache
@@ -270,3 +271,11 @@ def test_program_refuses_nonsense() -> None:
             (Check("c", "always", "state", dag.one),),
             ((0,),),
         )
+
+
+def test_more_instances_than_a_record_can_number_are_refused() -> None:
+    dag = Dag()
+    instances = tuple(Instance("Act", (k,), (), {0: dag.var(0, 0, 1)}) for k in range(1 << 16))
+    program = Program(dag, (Leaf("x", 0, 1),), instances, (), ((0,),))
+    with pytest.raises(UsageFault, match="65,536 action instances, more than 65,535"):
+        Search(program)
