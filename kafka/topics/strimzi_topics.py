@@ -34,6 +34,7 @@ from elrcheck.kafka.topics.described import (
 )
 
 GROUP = "kafka.strimzi.io/"
+MERGE = "tag:yaml.org,2002:merge"
 SPEC = frozenset({"partitions", "replicas", "topicName", "config"})
 Fields: TypeAlias = dict[str, yaml.Node]
 
@@ -126,6 +127,8 @@ def _fields(node: yaml.Node, what: str) -> Fields:
         raise NotUnderstood(f"{what} is not a mapping", _line(node))
     fields: Fields = {}
     for key, value in node.value:
+        if key.tag == MERGE:
+            raise NotUnderstood("`<<`, which merges another mapping into this one, is not read", _line(key))
         name = _text(key, "a key")
         if name in fields:
             raise NotUnderstood(f"`{name}` appears twice", _line(key))

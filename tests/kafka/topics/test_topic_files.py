@@ -145,6 +145,7 @@ def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str
         ("  name: orders\n", "", 2, "a KafkaTopic without a name"),
         ("  partitions: 1\n", "  shards: 1\n", 8, "unknown field `shards`"),
         ("  replicas: 3\n", "\treplicas: 3\n", 9, "not YAML"),
+        ("    retention.ms: 7200000\n", "    <<: {min.insync.replicas: 1}\n", 11, "`<<`"),
     ],
 )
 def test_what_is_not_read_of_strimzi_is_named_with_its_line(old: str, new: str, line: int, why: str) -> None:
