@@ -21,6 +21,14 @@ from elrcheck.kafka.log.segments import CutOff, Damage, demand_regular, never, u
 
 SEGMENT = re.compile(r"(\d{20})\.log")
 SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+BESIDE = re.compile(
+    r"\d{20}(-\d{10})?\.(index|timeindex|txnindex|snapshot|\w+\.(deleted|part))"
+    r"|(leader-epoch-checkpoint|partition\.metadata|quorum-state|meta\.properties)(\.tmp)?"
+    r"|(recovery-point|log-start|replication|cleaner)-offset-checkpoint|\.lock|\.kafka_cleanshutdown"
+)
+"""Files without metadata records that Kafka keeps beside its logs, or is deleting or writing."""
+LOST_AND_FOUND = "lost+found"
+"""A folder of the file system, which only root may read."""
 FOLDER = "__cluster_metadata-0"
 WHAT_IT_IS = (
     "name a segment (*.log), a snapshot (*.checkpoint), the text of kafka-dump-log.sh"
@@ -82,8 +90,13 @@ def logs_of(paths: Sequence[Path]) -> tuple[MetadataLog, ...]:
 
 
 def files_of(paths: Iterable[Path]) -> dict[str, bool]:
-    """Return the files, each with whether it is the text of a dump."""
-    return {str(file): is_dump(file) for path in paths for each in _matching(path) for file in _files_of(each)}
+    """Return the files, each with whether it is the text of a dump.
+
+    A pattern such as `__cluster_metadata-0/*` names other files of Kafka as well; they are left out.
+    """
+    files = {str(file): is_dump(file) for path in paths for each in _matching(path) for file in _files_of(each)}
+    logs = {file: dump for file, dump in files.items() if not BESIDE.fullmatch(file.rpartition("/")[2])}
+    return logs or files
 
 
 def _matching(path: Path) -> list[Path]:
@@ -119,7 +132,7 @@ def _files_of(path: Path) -> list[Path]:
         for folder in (path, path / FOLDER):
             if named := _named_in(folder):
                 return named
-        below = sorted(path.iterdir())
+        below = sorted(each for each in path.iterdir() if each.name != LOST_AND_FOUND)
         if named := [file for folder in below for file in _named_in(folder / FOLDER)]:
             return named
         fits = any(_named_in(folder) for folder in below)

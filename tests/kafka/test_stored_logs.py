@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
+from elrcheck.kafka.log.log_files import FOLDER, logs_of
 from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
 from elrcheck.kafka.log.record_table import BY_NAME, TYPES
 from elrcheck.kafka.log.segments import StoredBatch, read_segment
@@ -153,3 +154,36 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageFault) as caught:
             list(read_segment(path))
         assert caught.value.code == "log-unreadable" and caught.value.where == str(path)
+
+
+def test_files_that_kafka_keeps_beside_a_log_are_not_read(tmp_path: Path) -> None:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    name = SEGMENT.removesuffix(".log")
+    others = ("leader-epoch-checkpoint", "partition.metadata", "quorum-state", "quorum-state.tmp")
+    others += tuple(f"{name}{ending}" for ending in (".index", ".timeindex", ".snapshot", ".log.deleted"))
+    for other in (*others, f"{5:020}-0000000001.checkpoint.part"):
+        (folder / other).write_bytes(bytes(100))
+    for other in ("meta.properties", "recovery-point-offset-checkpoint", ".lock"):
+        (tmp_path / other).write_bytes(b"0\n0\n")
+    (folder / SEGMENT).write_bytes((BY_KAFKA / SEGMENT).read_bytes())
+    for names in (sorted(folder.iterdir()), sorted(tmp_path.iterdir()), [tmp_path / "*"], [folder / "*"]):
+        assert [log.files for log in logs_of(names)] == [(str(folder / SEGMENT),)]
+    alone = folder / "quorum-state"
+    assert [log.files for log in logs_of([alone])] == [(str(alone),)], "a single file is read as whatever it is"
+
+
+def test_the_folder_of_a_file_system_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost, log = tmp_path / "lost+found", tmp_path / "kafka-log0" / FOLDER / SEGMENT
+    lost.mkdir()
+    log.parent.mkdir(parents=True)
+    log.write_bytes((BY_KAFKA / SEGMENT).read_bytes())
+    is_dir = Path.is_dir
+
+    def only_of_root(path: Path) -> bool:
+        if path.parent == lost:
+            raise PermissionError(13, "Permission denied")
+        return is_dir(path)
+
+    monkeypatch.setattr(Path, "is_dir", only_of_root)
+    assert [each.files for each in logs_of([tmp_path])] == [(str(log),)]
