@@ -95,10 +95,10 @@ def ordered_values(values: Sequence[int]) -> npt.NDArray[np.int64]:
 
 
 def _union(some: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the distinct values of two ordered arrays; a stable sort merges them in linear time."""
-    if not some.size or not others.size:
-        return others if others.size else some
-    return _distinct(np.sort(np.concatenate([some, others]), kind="stable"))
+    """Return the distinct values of two ordered arrays; there may be many of the first, which are copied at most once."""
+    places = np.searchsorted(some, others)
+    new = np.append(some, others[-1:] + 1)[places] != others
+    return np.insert(some, places[new], others[new]) if new.any() else some
 
 
 def _distinct(ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
