@@ -40,7 +40,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import numbered_digest
 
-SCHEMA = "elrcheck.run/2"
+SCHEMA = "elrcheck.run/3"
 LEVELS = "levels"
 
 

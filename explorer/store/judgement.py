@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,11 @@ from elrcheck.explorer.kernel.kernel import Kernel, KernelShapes
 
 
 class SavedJudgement(Record, frozen=True):
-    """A judgement as plain data; see `Judgement`."""
+    """A judgement as plain data; see `Judgement`. wide: `packed`, because a number of JSON is an object in memory."""
 
     hits: tuple[int, ...]
     narrow: tuple[int, ...]
-    wide: dict[int, tuple[int, ...]]
+    wide: dict[int, bytes]
 
 
 @dataclass
@@ -45,13 +45,13 @@ class Judgement:
         return Judgement(set(self.hits), self.narrow.copy(), dict(self.wide))
 
     def saved(self) -> SavedJudgement:
-        wide = {leaf: tuple(values.tolist()) for leaf, values in self.wide.items()}
+        wide = {leaf: packed(values) for leaf, values in self.wide.items()}
         return SavedJudgement(tuple(sorted(self.hits)), tuple(self.narrow.tolist()), wide)
 
     @classmethod
     def restored(cls, saved: SavedJudgement) -> Judgement:
-        """Return a judgement from plain data; raise OverflowError for a number that does not fit into 64 bits."""
-        wide = {leaf: ordered_values(values) for leaf, values in saved.wide.items()}
+        """Return a judgement from plain data; raise ValueError or OverflowError if it does not fit."""
+        wide = {leaf: unpacked(values) for leaf, values in saved.wide.items()}
         return cls(set(saved.hits), np.array(saved.narrow, np.int64), wide)
 
     def add(self, other: Judgement) -> None:
@@ -89,13 +89,21 @@ def judge_rows(kernel: Kernel, crew: SearchCrew, address: int, first: int, last:
     )
 
 
-def ordered_values(values: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Return the values of a leaf as `Judgement.wide` has them."""
-    return _distinct(np.sort(np.array(values, np.int64)))
+def packed(values: npt.NDArray[np.int64]) -> bytes:
+    """Return the ordered values of a leaf as compressed differences."""
+    return zlib.compress(np.diff(values, prepend=np.int64(0)).astype("<i8").tobytes(), 1)
+
+
+def unpacked(data: bytes) -> npt.NDArray[np.int64]:
+    """Return the values that were `packed`; raise ValueError for other data."""
+    try:
+        return np.cumsum(np.frombuffer(zlib.decompress(data), "<i8"))
+    except zlib.error as fault:
+        raise ValueError(str(fault)) from fault
 
 
 def _union(some: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the distinct values of two ordered arrays; there may be many of the first, which are copied at most once."""
+    """Return the distinct values of two ordered arrays; `some` may have very many."""
     places = np.searchsorted(some, others)
     new = np.append(some, others[-1:] + 1)[places] != others
     return np.insert(some, places[new], others[new]) if new.any() else some

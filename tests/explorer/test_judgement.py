@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
+import pytest
 
-from elrcheck.explorer.store.judgement import Judgement, ordered_values
+from elrcheck.base.roundtrip import from_text, to_text
+from elrcheck.explorer.store.judgement import Judgement, SavedJudgement
+
+
+def ordered_values(values: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    return np.array(sorted(set(values)), np.int64)
 
 
 def judgement(*values: int) -> Judgement:
@@ -28,3 +35,15 @@ def test_a_copy_stays_as_it_was() -> None:
     assert total.wide[0].tolist() == [2, 3, 4] and total.hits == {1, 7} and total.narrow.tolist() == [7]
     one = judgement(5)
     assert one.copy().wide[0] is one.wide[0]
+
+
+def test_a_checkpoint_has_millions_of_values_in_few_bytes() -> None:
+    values = np.cumsum(np.arange(100_000) % 7 + 1) - 50_000
+    total = Judgement({2}, np.array([5], np.int64), {0: values, 3: ordered_values((-9, 1 << 61))})
+    text = to_text(total.saved())
+    assert len(text) < len(values)
+    again = Judgement.restored(from_text(text, SavedJudgement))
+    assert (again.hits, again.narrow.tolist()) == (total.hits, total.narrow.tolist())
+    assert {leaf: array.tolist() for leaf, array in again.wide.items()} == {0: values.tolist(), 3: [-9, 1 << 61]}
+    with pytest.raises(ValueError, match="incorrect header"):
+        Judgement.restored(SavedJudgement((), (), {0: b"something else"}))
