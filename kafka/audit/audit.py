@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import structs
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress, RecordsDone
@@ -41,6 +43,8 @@ def run_audit(request: AuditRequest, progress: Progress, *, near: bool = True) -
     """Audit every log under the paths, or a cluster; raise UsageFault if there is nothing to read.
 
     After an interruption the report has what was read until then. near: count near misses too, if the logs are short.
+    Timelines and near misses need another reading; the report goes without them if a controller has deleted a file
+    since.
     """
     if request.bootstrap is not None:
         from elrcheck.kafka.audit.live_audit import audit_cluster
@@ -63,19 +67,23 @@ def run_audit(request: AuditRequest, progress: Progress, *, near: bool = True) -
             findings = _by_one(logs, repairs, meter, interrupted)
         if not interrupted():
             for of_log, keys in worst_partitions(findings):
-                timelines += timelines_of(of_log, keys, read_log(of_log.log, interrupted))
+                with suppress(UsageFault):
+                    timelines += timelines_of(of_log, keys, read_log(of_log.log, interrupted))
         watches: list[NearMissWatch] = []
         if near and sum(each.read.records for each in findings) <= MOST_WATCHED and not interrupted():
             progress.stage("looking for near misses")
-            watches = watched(request.paths, interrupted)
+            with suppress(UsageFault):
+                watches = watched(request.paths, interrupted)
         stopped = interrupted()
     report = report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
     return report if stopped or not watches else _with_near_misses(report, watches)
 
 
 def _with_near_misses(report: AuditReport, watches: Sequence[NearMissWatch]) -> AuditReport:
-    """Return the report with the near misses of each log."""
+    """Return the report with the near misses of each log; without any if one of the logs is gone."""
     of_log = {watch.log: watch for watch in watches}
+    if any(log.name not in of_log for log in report.logs):
+        return report
     logs = tuple(
         structs.replace(
             log,

@@ -106,7 +106,7 @@ def near_in_words(report: AuditReport) -> Iterator[str]:
         return
     command = _assess(logs)
     if logs[0].near_misses is None:
-        yield f"near misses: not looked for (more than 50,000 records, or Spark); `{command}` lists them"
+        yield f"near misses: not looked for (over 50,000 records, Spark, or a file deleted); `{command}` lists them"
         return
     if outages := _outages(logs):
         yield f"outage: {outages}"

@@ -120,7 +120,7 @@ def test_an_audit_without_flags_points_to_near_misses(invoke: Invoke, tmp_path: 
 def test_long_logs_are_not_read_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elrcheck.kafka.audit.audit.MOST_WATCHED", 85)
     out = invoke("audit", str(CONTROL))[1]
-    why = "not looked for (more than 50,000 records, or Spark)"
+    why = "not looked for (over 50,000 records, Spark, or a file deleted)"
     assert f"near misses: {why}; `elrcheck assess --log {CONTROL}` lists them" in out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +13,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from elrcheck.base.kafka_requests import AuditRequest
+from elrcheck.base.progress import Silent
 from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.kafka.audit import audit
 from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
@@ -87,6 +91,37 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- the rules, one by one
+
+
+class DeletesLater(Silent):
+    """Deletes a folder before the second reading for near misses, as a controller deletes what a snapshot has."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def stage(self, text: str) -> None:
+        if text == "looking for near misses":
+            shutil.rmtree(self.folder)
+
+
+def test_flags_survive_the_deletion_of_a_log_that_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def copied(name: str) -> Path:
+        return Path(shutil.copytree(LOST, tmp_path / name / "__cluster_metadata-0"))
+
+    def raised(*logs: Path, until: Path) -> list[tuple[str | None, bool]]:
+        report = audit.run_audit(AuditRequest(logs), DeletesLater(until))
+        assert {flag.rule for flag in report.flags} == {"elr-outside-replicas", "ghost-elected"}
+        return [(Path(log.name).parent.name, log.near_misses is None) for log in report.logs]
+
+    alone = copied("alone")
+    assert raised(alone, until=alone) == [("alone", True)]
+    first = copied("both/a").parent
+    copied("both/b")
+    assert raised(tmp_path / "both", until=first) == [("a", True), ("b", True)]
+    alone, worst = copied("timelines"), audit.worst_partitions
+    monkeypatch.setattr(audit, "worst_partitions", lambda findings: (shutil.rmtree(alone), worst(findings))[1])
+    report = audit.run_audit(AuditRequest((alone,)), Silent())
+    assert report.flags and not report.timelines
 
 
 def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
