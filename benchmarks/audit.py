@@ -8,10 +8,9 @@ tests/support) into a temporary folder, and audits it in a process of its own: t
 other processes may run, time on the clock, and the largest resident memory. --keep: the folder for the log,
 which is not written again if it is there. --logs: so many logs, each in a folder, which share partitions and
 records. --workers: with that many processes; the memory is that of the reader, and of the largest of them.
---spark: the same on Spark; the memory is that of Python and Java
-together, twice a second. --parts: side by side, in this process, `cut`
-(batches checked and cut into records), `follow` (records decoded and applied one by one), `judge` (each
-record judged, nothing remembered) and `audit`.
+--spark: the same on Spark; the memory is that of Python and Java together, twice a second. --parts: side by
+side, in this process, `cut` (batches checked and cut into records), `follow` (records decoded and applied one
+by one), `judge` (each record judged, nothing remembered) and `audit`.
 """
 
 from __future__ import annotations

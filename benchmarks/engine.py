@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from c_program import compile_c, find_compiler
-from measure import LevelFolder, add_selection, selected
+from measure import LevelFolder, Missing, add_selection, selected
 from promela import promela_source
 from spin import MODES, build_verifier, find_spin, spin_version
 
@@ -40,10 +40,6 @@ from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc_process import find_tools
 
 RUST = Path(__file__).parent / "stateright"
-
-
-class Missing(Exception):
-    """What this machine lacks for an engine."""
 
 
 def program_of(model: Model, config: Any, options: argparse.Namespace) -> Program:

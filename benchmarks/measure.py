@@ -33,6 +33,10 @@ KIBIBYTE, MEBI, GIBI = 1 << 10, 1 << 20, 1 << 30
 GRACE = 5.0  # seconds between interrupting a child and killing it
 
 
+class Missing(Exception):
+    """Raised for what cannot be measured here, with the reason."""
+
+
 @dataclass(frozen=True)
 class Child:
     """A finished child process.

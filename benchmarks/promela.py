@@ -17,13 +17,14 @@ import re
 from collections import Counter
 from typing import Literal
 
+from c_program import SIGNS
+
 from elrcheck.explorer.kernel.guard_trie import conjuncts
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 Storage = Literal["bits", "bytes"]
 WIDEST = 31  # Promela computes with int
-SIGNS = {"add": "+", "sub": "-", "div": "/", "mod": "%", "band": "&", "bor": "|", "lt": "<", "eq": "=="}
 
 
 def promela_source(program: Program, storage: Storage = "bits") -> str:

@@ -31,6 +31,7 @@ from measure import (
     GIBI,
     MEBI,
     Child,
+    Missing,
     PrintedTable,
     control,
     end_children_on_sigterm,
@@ -53,10 +54,6 @@ TLC_COUNTS = re.compile(r"^(\d+) states generated, (\d+) distinct states found, 
 TIME = r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
 TLC_START = re.compile(rf"^Starting\.\.\. \({TIME}\)", re.M)
 TLC_PROGRESS = re.compile(rf"^Progress.*? at {TIME}: ([\d,]+) states generated.*?([\d,]+) distinct states", re.M)
-
-
-class Missing(Exception):
-    """Raised for a row that cannot be measured here, with the reason."""
 
 
 @dataclass(frozen=True)
