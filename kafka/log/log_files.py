@@ -160,7 +160,8 @@ def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
             match = SEGMENT.fullmatch(name)
             segments.append((int(match[1]) if match else None, file))
     segments.sort(key=lambda pair: (pair[0] is not None, pair[0] or 0))
-    return MetadataLog(folder, tuple(segments), tuple(sorted(snapshots)))
+    alone = len(files) == 1 and not is_named_as_log(files[0].rpartition("/")[2])  # the folder does not stand for it
+    return MetadataLog(files[0] if alone else folder, tuple(segments), tuple(sorted(snapshots)))
 
 
 def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Item]:

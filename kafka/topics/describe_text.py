@@ -53,8 +53,8 @@ INHERITED = ("DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG")
 CONFIGS = re.compile(
     r"(?:Dynamic|All|Default) configs for (topic|broker|brokers)(?: (\S+))?(?: in the entire cluster)? are:$"
 )
-SETTING = re.compile(r"([\w.]+)=(.*?) sensitive=(?:true|false)(?: synonyms=\{(.*)\})?$")
-SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
+SETTING = re.compile(r"([\w.-]+)=(.*?) sensitive=(?:true|false)(?: synonyms=\{(.*)\})?$")
+SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.-]+)=([^,}]*)")
 
 
 def read_description(text: str) -> Described:

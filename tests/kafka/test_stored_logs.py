@@ -187,3 +187,10 @@ def test_the_folder_of_a_file_system_is_skipped(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Path, "is_dir", only_of_root)
     assert [each.files for each in logs_of([tmp_path])] == [(str(log),)]
+
+
+def test_a_file_with_another_name_names_its_log(tmp_path: Path) -> None:
+    copy = tmp_path / "incident.log"
+    copy.write_bytes((BY_KAFKA / SEGMENT).read_bytes())
+    assert [log.name for log in logs_of([copy])] == [str(copy)], "no report tells the user to name the folder"
+    assert [log.name for log in logs_of([BY_KAFKA / SEGMENT])] == [str(BY_KAFKA)]

@@ -45,6 +45,12 @@ def test_topics_and_their_settings_are_read() -> None:
     assert groups(ORDERS + LOGS + CONFIGS) == [(3, 2, False, ("orders",)), (2, 2, True, ("logs",))]
 
 
+def test_settings_of_a_listener_are_read() -> None:
+    mechanism = "listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config=null sensitive=true synonyms={}"
+    heading = "Dynamic configs for broker 1 are:\n  "
+    assert not read_description(ORDERS + heading + mechanism).unread
+
+
 def test_blanks_do_for_tabs() -> None:
     assert groups(replaced(ORDERS, "\t", "  ")) == groups(ORDERS)
 
