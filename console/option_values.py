@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from elrcheck.base.common_options import FAIL_ON
 from elrcheck.base.option import location
-from elrcheck.report.formats import EVERY, SUFFIXES
+from elrcheck.report.formats import ENDINGS, EVERY, SUFFIXES
 
 NEWEST = ".elrcheck/runs/*"
 """The value of --resume without a folder."""
@@ -124,7 +124,8 @@ def output_file(
 ) -> tuple[str, Path]:
     """Return (format, path) of ``FILE`` or ``FORMAT:FILE``; the folder must already exist.
 
-    forms: the formats of this command; every: all known formats; endings: file name ending -> format.
+    forms: the formats of this command; every: all known formats; endings: file name ending -> format. An ending that
+    stands for a format of other commands is refused; any other one stands for text.
     """
     form, colon, rest = text.partition(":")
     if not colon or form not in every:
@@ -134,7 +135,7 @@ def output_file(
         raise click.BadParameter(f"{text!r} is not a file name")
     if not os.path.isdir(path.parent):
         raise click.BadParameter(f"there is no folder {str(path.parent)!r}")
-    form = form or endings.get(path.suffix, "text")
+    form = form or endings.get(path.suffix) or ENDINGS.get(path.suffix, "text")
     if form not in forms:
         raise click.BadParameter(f"{text!r}: no format {form} here; choose from {', '.join(forms)}")
     return form, path

@@ -179,7 +179,7 @@ def _one(node: Node, option: click.Option, kind: _TomlKind) -> Any:
     try:
         option.type.convert(str(value), option, None)
     except click.BadParameter as fault:
-        node.bad(fault.message)
+        node.bad(fault.message.rstrip("."))
     numeric = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
     return value if numeric else str(value)
 

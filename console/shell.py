@@ -306,6 +306,9 @@ def _from_click(fault: click.UsageError) -> UsageFault:
             code = "usage"
     message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
     message = CHOICES_TWICE.sub(": choose", message[:1].lower() + message[1:])
+    message = message.replace("not a valid integer range", "not a whole number").replace(
+        "not a valid float range", "not a number"
+    )
     help = f"see `{context.command_path} --help`" if context else None
     return UsageFault(code, message, where=_variable(fault), help=help)
 

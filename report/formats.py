@@ -55,6 +55,8 @@ SUFFIXES: Mapping[str, str] = {
     ".html": "html",
     ".prom": "prometheus",
 }
+ENDINGS: Mapping[str, str] = {**SUFFIXES, ".csv": "csv", ".parquet": "parquet"}
+"""The same, with the formats of a sweep."""
 
 
 def blocks(report: Report, detail: int = 0) -> Sequence[Block]:

@@ -46,7 +46,7 @@ from elrcheck.base.roundtrip import to_data
 from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.declared.patched import patch_applied
-from elrcheck.declared.select import resolve
+from elrcheck.declared.select import Selected, resolve
 from elrcheck.lang.domains import in_order
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields
@@ -120,7 +120,7 @@ def _missing_options(origin: TraceOrigin, selection: Selection) -> str | None:
 
 def _loaded_frame(frame: _Frame, named: NamedSelection, missing: str | None) -> Loaded[Label]:
     root = frame.root
-    selected = resolve(named.over(frame.origin.selection()))
+    selected = _selected_by(frame, named)
     model = selected.declared.checked() if frame.loop is None else selected.declared.whole()
     signatures = model.signatures
     behaviour = frame.decode(model.state_ty, signatures)
@@ -131,6 +131,16 @@ def _loaded_frame(frame: _Frame, named: NamedSelection, missing: str | None) -> 
         idents = [fn.ident for fn in model.properties]
         root["property"].fail(f"unknown property `{origin.property}`", help=did_you_mean(origin.property, idents))
     return loaded
+
+
+def _selected_by(frame: _Frame, named: NamedSelection) -> Selected:
+    """Return the configuration of a trace; a UsageFault about what the file names has its place."""
+    try:
+        return resolve(named.over(frame.origin.selection()))
+    except UsageFault as fault:
+        resolve(named.selection)  # raises if the options of the command are at fault
+        fault.where = ": ".join(filter(None, (frame.root.source.name, fault.where)))
+        raise
 
 
 def stored_origin(path: Path) -> TraceOrigin:

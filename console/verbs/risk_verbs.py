@@ -44,7 +44,7 @@ def risk(
     if describe is not None:
         reject_given(
             ("replication_factor", "min_insync_replicas", "first_partition", "compare"),
-            "settings that no --describe gives",
+            "the settings of one topic, and --describe has those of many",
         )
         requests, unread, not_searched = described(request, describe)
     else:

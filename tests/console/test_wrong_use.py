@@ -24,6 +24,10 @@ FILES: dict[str, bytes] = {
     "grid.toml": b"[axis]\nmin_isr = [1]\n",
     "cut.json": b'{"schema": "elrcheck.trace/1", "variant": "legacy", "st',
     "file/inside": b"",
+    "other.json": (
+        b'{"schema": "elrcheck.trace/1", "variant": "legacy", "scope": "two-brokers", "overrides": {"min_isr": -5},'
+        b' "property": "", "steps": [], "states": [{}]}'
+    ),
 }
 SMALL = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1")
 
@@ -67,6 +71,7 @@ TABLE = [
     wrong("check --max-states 0", 2, "--max-states", "see `elrcheck check --help`"),
     wrong("check --time-budget -5s", 2, "-5s", "90s"),
     wrong("check --fingerprint 63", 2, "--fingerprint", "64"),
+    wrong("simulate --seed one", 2, "'one' is not a whole number", "see `elrcheck simulate --help`"),
     wrong("simulate --depth 0", 2, "--depth", "see `elrcheck simulate --help`"),
     wrong("prove --controller --brokers 0", 2, "--brokers", "see `elrcheck prove --help`"),
     wrong("trace sample --seed -1", 2, "--seed", "see `elrcheck trace sample --help`"),
@@ -93,6 +98,8 @@ TABLE = [
     wrong("gate --baseline none.toml", 2, "none.toml", "--add"),
     wrong("sweep --grid grid.toml", 2, "grid.toml", "axis"),
     wrong("sweep --grid binary", 2, "binary", "not UTF-8 text"),
+    wrong("trace show other.json", 2, "`min_isr`: expected a whole number", "--> other.json: --set min_isr=-5"),
+    wrong("replay other.json --variant nope", 2, "unknown variant `nope`\n   = help"),
     wrong("trace show binary", 2, "binary", "not UTF-8 text"),
     wrong("explain binary", 2, "binary", "not UTF-8 text"),
     wrong("trace diff cut.json cut.json", 2, "cut.json:1", "not valid JSON"),
@@ -106,6 +113,8 @@ TABLE = [
     wrong("check --run-dir empty", 2, "empty"),
     # places where nothing can be written
     wrong("reproduce F-20 --kafka 4.1.1 --patience nan", 2, "is not a number"),
+    wrong("check -o report.csv", 2, "no format csv here", "choose from text, json"),
+    wrong("sweep --sweep crashes=0 -o report.xml", 2, "no format junit here", "choose from text, json, csv"),
     wrong("check -o empty/report.json", 2, "no folder", "see `elrcheck check --help`"),
     wrong("trace sample --save empty/walk.json --depth 2", 4, "cannot-write", "empty"),
     wrong("export spec --out empty", 2, "is a file", "see `elrcheck export spec --help`"),
