@@ -189,9 +189,10 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
     elif lines and not any(_may_be(release, line, later) for line, later in lines.items()):
         notes = (f"assessed as Kafka {release}, as --kafka says; the brokers run {lines_seen}",)
     elr = request.elr
-    if elr is None and audited:
-        elr = any(each.elr_version > 0 for each in audited) and release_numbers(release) >= FIRST_WITH_FEATURE
-        if elr and not all(each.elr_version > 0 for each in audited):
+    levels = [each.elr_version for each in audited if each.metadata_version or each.elr_version]
+    if elr is None and levels:
+        elr = any(levels) and release_numbers(release) >= FIRST_WITH_FEATURE
+        if elr and not all(levels):
             notes = (*notes, "ELR is on in some of what was audited; all of it is assessed as if it were on everywhere")
     question = RiskRequest(
         kafka,

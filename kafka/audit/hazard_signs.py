@@ -43,7 +43,7 @@ def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], 
     strangers = [broker for broker in p.elr if broker not in state.brokers and broker != NO_LEADER]
     if strangers and state.elr_enabled:
         yield "elr-unregistered", f"ELR {list(p.elr)} has {_brokers(strangers)}, not registered"
-    if p.elr and not state.elr_enabled:
+    if p.elr and state.elr_is_off:
         yield "elr-while-off", f"ELR {list(p.elr)} is stored while the feature is off"
     if NO_LEADER in (*p.isr, *p.elr, *p.last_known_elr):
         yield "stored-none", f"-1 is stored as a broker: {_lists(p)}"
@@ -54,7 +54,7 @@ def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], 
         last = frozenset(p.last_known_elr) - {NO_LEADER}
         if not last:
             yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
-        elif not state.elr_enabled:
+        elif state.elr_is_off:
             what = "no leader, and without the feature no broker may become one"
             yield "switched-off-without-leader", f"{what}: {_lists(p)}"
         elif not last >= frozenset(p.replicas):

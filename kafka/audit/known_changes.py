@@ -239,7 +239,7 @@ class KnownChanges:
         self._times = check.times
         cluster = (BROKER, EVERY_BROKER)
         settings = (state.min_isr.get(cluster), check.before.min_isr.get(cluster))
-        self._world = (state.elr_enabled, check.before.elr, *settings, check.level_in(state))
+        self._world = (state.elr_enabled, state.elr_is_off, check.before.elr, *settings, check.level_in(state))
         self._brokers.clear()
         self._homes.clear()
         if (state.min_isr, check.before.min_isr) != self._min_isr:

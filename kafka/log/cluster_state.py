@@ -102,6 +102,11 @@ class ClusterState:
     def elr_enabled(self) -> bool:
         return self.features.get(ELR_FEATURE, 0) > 0
 
+    @property
+    def elr_is_off(self) -> bool:
+        """Whether ELR is off for certain; a log that lacks its first records may not say."""
+        return bool(self.features) and not self.elr_enabled
+
     def fenced_brokers(self) -> tuple[int, ...]:
         """Return the ids of the registered brokers that are fenced, in order."""
         return tuple(sorted(broker for broker, stored in self.brokers.items() if stored.fenced))

@@ -33,6 +33,7 @@ from elrcheck.report.words.audit_words import (
     answer_in_words,
     brokers_in_words,
     counted,
+    elr_in_words,
     invisible_in_words,
     near_in_words,
     needs_a_look,
@@ -105,7 +106,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
         yield Line(f"NOT SEEN  {text}", style="bold yellow")
     if detail >= 0:
         at = "" if cluster.offset < 0 else f", at offset {cluster.offset} of the metadata log"
-        elr = "ELR on" if cluster.elr_version else "ELR off"
+        elr = f"ELR {elr_in_words(cluster)}"
         yield Line(f"{cluster.name}: cluster {cluster.cluster_id}, {release_in_words(cluster)}, {elr}")
         yield Line(
             f"brokers {brokers_in_words(cluster)}, reassignments under way: {grouped(cluster.reassignments)};"
@@ -132,7 +133,7 @@ def _logs(report: AuditReport, detail: int) -> Iterator[Block]:
         if log.incomplete_bytes:
             facts.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
         yield Line(f"{log.name}: {', '.join(facts)}")
-        elr = "ELR on" if log.elr_version else "ELR off"
+        elr = f"ELR {elr_in_words(log)}"
         yield Labelled("", f"{release_in_words(log)}, {elr}, brokers {brokers_in_words(log)}")
     if rest := len(report.logs) - len(listed):
         records = sum(log.records for log in report.logs) - sum(log.records for log in listed)

@@ -99,6 +99,11 @@ def release_in_words(audited: AuditedLog | AuditedCluster) -> str:
     return f"{line}, metadata.version {audited.metadata_version or 'not set'}"
 
 
+def elr_in_words(audited: AuditedLog | AuditedCluster) -> str:
+    """Return whether ELR is on; a log that lacks its first records may not say."""
+    return "on" if audited.elr_version else "off" if audited.metadata_version else "unknown"
+
+
 def near_in_words(report: AuditReport) -> Iterator[str]:
     """Yield the outages and near misses of the logs, a line each, and the command that lists them."""
     logs = [log for log in report.logs if log.near_misses is None or any(near.times for near in log.near_misses)]

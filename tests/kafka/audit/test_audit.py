@@ -22,6 +22,7 @@ from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, ValueEncoding
+from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import (
@@ -39,6 +40,7 @@ from support.audit_stories import (
     partition,
     written,
 )
+from support.invoked import Invoke
 from support.log_stories import BY_KAFKA, SEGMENT, T, U, broker, registered
 from support.log_writer import RecordFields, batch_of, snapshot_footer, snapshot_header
 from support.places import ROOT, SCHEMAS
@@ -91,6 +93,20 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- the rules, one by one
+
+
+def test_a_log_without_its_first_records_does_not_say_that_elr_is_off(tmp_path: Path, invoke: Invoke) -> None:
+    """A controller deletes them; a user copies the newest segment, and no snapshot."""
+    whole = LOST / SEGMENT
+    later = next(piece for piece in read_segment(whole) if isinstance(piece, StoredBatch) and piece.base_offset == 8)
+    log = tmp_path / f"{8:020}.log"
+    log.write_bytes(whole.read_bytes()[later.position :])
+    report = audited(log)
+    assert {"elr-outside-replicas", "ghost-elected"} <= {flag.rule for flag in report.flags}
+    assert not {"elr-while-off", "switched-off-without-leader"} & {flag.rule for flag in report.flags}
+    assert "Kafka 4.1, metadata.version not set, ELR unknown" in render(report, "text")
+    assert "ELR on" in invoke("assess", "--log", str(log))[1], "as in new clusters of the release"
+    assert "ELR off" in invoke("assess", "--log", str(log), "--elr", "off")[1]
 
 
 class DeletesLater(Silent):
