@@ -134,13 +134,16 @@ class TwoModels:
                 continue
             if equal or (after_a is not None and after_b is not None and alike(after_a, after_b)):
                 after = (after_a, after_b)
-                if self._is_visited(after) or not a.within(after_a) or not (equal or b.within(after_b)):
+                if self._is_visited(after):
                     continue
                 assert of_a is not None and of_b is not None
-                self._reached.add(after_a)
-                self._before[after] = (pair, (of_a[0], of_b[0]))
-                yield after
-                continue
+                if a.within(after_a) and (equal or b.within(after_b)):
+                    self._reached.add(after_a)
+                    self._before[after] = (pair, (of_a[0], of_b[0]))
+                    yield after
+                    continue
+                if equal:
+                    continue  # outside the bound of both
             if of_a is not None and after_a is not None:
                 self._note("a", pair, of_a[0], after_a, after_b, of_b is None, guard_b)
             if of_b is not None and after_b is not None:
@@ -163,6 +166,8 @@ class TwoModels:
             refusal = _Refusal(pair, label, after, None, f"there is no such step of {label.action} there")
         elif elsewhere is None:
             refusal = _Refusal(pair, label, after, guard, f"the guard `{guard}` refuses it there")
+        elif alike(after, elsewhere):
+            refusal = _Refusal(pair, label, after, None, "the state after it is outside the bound there")
         else:
             types = {name: model.model.state_ty for name, model in self.models.items()}
             changed = _differences(after, types[side], elsewhere, types[OTHER[side]])

@@ -137,6 +137,24 @@ def test_states_with_pairs_are_compared_behind_steps_that_are_equal(tmp_path: Pa
     assert [answer.verdict for answer in same] == ["none", "none"] and same[0].explored > 4
 
 
+def test_a_state_outside_the_bound_of_one_model_is_a_difference(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The counts of the two are equal."""
+    monkeypatch.chdir(tmp_path)
+    for node in (0, 1):
+        bound = f"@bound\ndef Bound(c: Config, s: State) -> bool:\n    return ({node}, Kind.ASK) not in s.sent\n"
+        check = '@always("P-1")\ndef Fine(c: Config, s: State) -> bool:\n    """All is well."""\n    return True\n'
+        text = LETTERS.replace("EMPTY, action", "EMPTY, action, always, bound")
+        Path(f"{node}.py").write_text(text.replace("@action", f"{bound}\n\n{check}\n\n@action", 1))
+    code, out, err = invoke("model", "diff", "0.py", "1.py", "-f", "json")
+    assert code == 1, err
+    report = json.loads(out)
+    assert report["verdict"] == "different" and report["a"]["distinct"] == report["b"]["distinct"]
+    assert [len(each["trace"]["steps"]) for each in report["traces"]] == [1, 1]
+    assert {each["reason"] for each in report["traces"]} == {"the state after it is outside the bound there"}
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_shortest_traces_are_those_of_all_traces(tmp_path: Path, change: str) -> None:
     answers, plain = compared(*models(tmp_path, change))
