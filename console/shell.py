@@ -140,6 +140,7 @@ class Shell:
     def deliver(self, report: Report, output: Output, renderer: Renderer | None = None) -> ExitCode:
         """Write the report to its files, then to stdout; return its exit code.
 
+        Raise EnvironmentFault for a file that cannot be written, after all others.
         renderer: renders formats that only this kind of report has; returns None for others.
         """
         from elrcheck.base.atomic import write_files
@@ -148,8 +149,12 @@ class Shell:
             special = renderer(report, form) if renderer is not None else None
             return self.render(report, form, output.exit_zero) if special is None else special
 
+        unwritten: EnvironmentFault | None = None  # raised at the end: the report on stdout may have taken hours
         for form, path in output.files:
-            write_files(path.parent, {path.name: render(form)})
+            try:
+                write_files(path.parent, {path.name: render(form)})
+            except EnvironmentFault as fault:
+                unwritten = unwritten or fault
         form = output.form
         if form != "text":
             text = str(render(form))
@@ -163,6 +168,8 @@ class Shell:
             if annotates():
                 stderr().write(str(render("github")))
                 add_step_summary(str(render("markdown")))
+        if unwritten is not None:
+            raise unwritten
         code = report.exit_code
         return ExitCode.HOLDS if output.exit_zero and code is ExitCode.FINDING else code
 

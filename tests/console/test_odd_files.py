@@ -159,6 +159,13 @@ def test_a_full_disk_behind_stdout_is_named(
     assert "No space left on device" in err and "standard output" in err
 
 
+def test_a_report_is_printed_although_a_file_cannot_be_written(invoke: Invoke, tmp_path: Path) -> None:
+    argv = ("check", "--scope", "two-brokers-quiet", "-o", "text:/dev/full", "-o", "a.json")
+    code, out, err = invoke(*argv)
+    assert code == 4 and "cannot write /dev/full" in err
+    assert "HOLDS  kip_full" in out and json.loads((tmp_path / "a.json").read_text())["verdict"] == "holds"
+
+
 def test_a_working_directory_that_is_gone(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     os.chdir(tmp_path / "gone")
