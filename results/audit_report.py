@@ -208,7 +208,7 @@ class AuditedCluster(Record, frozen=True):
     name: str
     cluster_id: str
     kafka: str
-    """The release line of the brokers, such as 4.1."""
+    """The release line of the brokers, such as 4.1; empty if it is older than 3.9."""
     metadata_version: int
     elr_version: int
     """Eligible.leader.replicas.version, 0 while ELR is off."""

@@ -22,11 +22,18 @@ from elrcheck.results.audit_report import AuditRepair
 LINES = ((21, "3.9"), (25, "4.0"), (27, "4.1"), (29, "4.2"))
 """The highest metadata.version that the brokers of a line support (MetadataVersion.latestProduction)."""
 NEWEST = "4.3"
+OLDEST_LEVEL = 21
+"""The metadata.version that only brokers of the oldest line and later ones support."""
 Knobs: TypeAlias = tuple[tuple[str, Any], ...]
 
 
+def line_seen(level: int) -> str:
+    """Return the line of brokers that support at most this metadata.version; "" for older ones than the oldest line."""
+    return line_of(level) if level >= OLDEST_LEVEL else ""
+
+
 def line_of(level: int) -> str:
-    """Return the line of releases whose brokers support at most this metadata.version, or the newest."""
+    """Return the line of releases by whose rules such brokers are judged: their own, else the oldest or the newest."""
     return next((line for highest, line in LINES if level <= highest), NEWEST)
 
 

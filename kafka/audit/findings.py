@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
+from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_seen
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA, ClusterState, PartitionKey
 from elrcheck.kafka.log.history import ReadSoFar, UnreadCount
@@ -91,7 +91,7 @@ class LogFindings:
             open_transaction=read.transaction_open,
             incomplete_bytes=self.incomplete_bytes,
             metadata_version=self.cluster.metadata_version,
-            kafka=line_of(self.cluster.supports) if self.cluster.supports else "",
+            kafka=line_seen(self.cluster.supports),
             or_later=self.cluster.supports > 0 and is_newest(self.cluster.supports),
             elr_version=self.cluster.elr_version,
             brokers=self.cluster.brokers,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
-from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_of
+from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_seen
 from elrcheck.kafka.audit.flag_list import RecordPlace, flag_of, time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
 from elrcheck.kafka.audit.next_step import StepConditions, next_signs
@@ -103,7 +103,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
     cluster = AuditedCluster(
         name=name,
         cluster_id=snapshot.cluster_id,
-        kafka=line_of(snapshot.supports),
+        kafka=line_seen(snapshot.supports),
         metadata_version=state.features[METADATA],
         elr_version=state.features.get(ELR_FEATURE, 0),
         brokers=tuple(sorted(state.brokers)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
@@ -13,16 +12,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from elrcheck.base.kafka_requests import AuditRequest
-from elrcheck.base.progress import Silent
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.audit import audit
 from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, ValueEncoding
-from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import (
@@ -40,7 +35,6 @@ from support.audit_stories import (
     partition,
     written,
 )
-from support.invoked import Invoke
 from support.log_stories import BY_KAFKA, SEGMENT, T, U, broker, registered
 from support.log_writer import RecordFields, batch_of, snapshot_footer, snapshot_header
 from support.places import ROOT, SCHEMAS
@@ -93,51 +87,6 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- the rules, one by one
-
-
-def test_a_log_without_its_first_records_does_not_say_that_elr_is_off(tmp_path: Path, invoke: Invoke) -> None:
-    """A controller deletes them; a user copies the newest segment, and no snapshot."""
-    whole = LOST / SEGMENT
-    later = next(piece for piece in read_segment(whole) if isinstance(piece, StoredBatch) and piece.base_offset == 8)
-    log = tmp_path / f"{8:020}.log"
-    log.write_bytes(whole.read_bytes()[later.position :])
-    report = audited(log)
-    assert {"elr-outside-replicas", "ghost-elected"} <= {flag.rule for flag in report.flags}
-    assert not {"elr-while-off", "switched-off-without-leader"} & {flag.rule for flag in report.flags}
-    assert "Kafka 4.1, metadata.version not set, ELR unknown" in render(report, "text")
-    assert "ELR on" in invoke("assess", "--log", str(log))[1], "as in new clusters of the release"
-    assert "ELR off" in invoke("assess", "--log", str(log), "--elr", "off")[1]
-
-
-class DeletesLater(Silent):
-    """Deletes a folder before the second reading for near misses, as a controller deletes what a snapshot has."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def stage(self, text: str) -> None:
-        if text == "looking for near misses":
-            shutil.rmtree(self.folder)
-
-
-def test_flags_survive_the_deletion_of_a_log_that_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def copied(name: str) -> Path:
-        return Path(shutil.copytree(LOST, tmp_path / name / "__cluster_metadata-0"))
-
-    def raised(*logs: Path, until: Path) -> list[tuple[str | None, bool]]:
-        report = audit.run_audit(AuditRequest(logs), DeletesLater(until))
-        assert {flag.rule for flag in report.flags} == {"elr-outside-replicas", "ghost-elected"}
-        return [(Path(log.name).parent.name, log.near_misses is None) for log in report.logs]
-
-    alone = copied("alone")
-    assert raised(alone, until=alone) == [("alone", True)]
-    first = copied("both/a").parent
-    copied("both/b")
-    assert raised(tmp_path / "both", until=first) == [("a", True), ("b", True)]
-    alone, worst = copied("timelines"), audit.worst_partitions
-    monkeypatch.setattr(audit, "worst_partitions", lambda findings: (shutil.rmtree(alone), worst(findings))[1])
-    report = audit.run_audit(AuditRequest((alone,)), Silent())
-    assert report.flags and not report.timelines
 
 
 def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
