@@ -34,7 +34,7 @@ SHORTEST = 6
 
 def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Path]:
     """Return the text and the folder to write it to: the run folder if one was given, else `.elrcheck`."""
-    context = _context(fault)
+    context = innermost_context(fault)
     lines = [
         f"elrcheck {__version__}, Python {platform.python_version()}, {platform.platform()}",
         ", ".join(_versions()),
@@ -76,7 +76,7 @@ def without_secrets(text: str, environ: Mapping[str, str]) -> str:
     )
 
 
-def _context(fault: BaseException) -> click.Context | None:
+def innermost_context(fault: BaseException) -> click.Context | None:
     """Return the context of the running command: the innermost one in the frames of the traceback."""
     innermost = None
     for frame, _ in traceback.walk_tb(fault.__traceback__):

@@ -44,6 +44,8 @@ LANGUAGE = "docs/reading-the-model.md describes the language"
 OF_ANY_MODEL = "docs/own-models.md lists the commands that do, such as check, prove and trace"
 CHOICES_TWICE = re.compile(r" '[^']*\|[^']*'\. Choose")
 """What click says of a missing argument: its metavar, which lists the choices, and then the choices again."""
+NAMED_BY_OPTION = {"unknown-variant": "variant", "unknown-scope": "scope"}
+"""Codes of errors about a name that an option gives -> the parameter of the option."""
 PIECE = 65536
 _MACHINE_FAULTS = frozenset(
     {
@@ -253,6 +255,8 @@ def _expected(fault: Exception) -> ElrError | None:
     """Return the error to report for an exception; None if it is a bug of elrcheck."""
     match fault:
         case ElrError():
+            if fault.where is None and fault.code in NAMED_BY_OPTION:
+                fault.where = _not_typed(fault, NAMED_BY_OPTION[fault.code])
             return fault
         case click.UsageError():
             return _from_click(fault)
@@ -331,6 +335,22 @@ def _variable(fault: click.UsageError) -> str | None:
         return None
     variable = fault.param.envvar
     return variable if isinstance(variable, str) else f"{context.auto_envvar_prefix}_{name.upper()}"
+
+
+def _not_typed(fault: ElrError, name: str) -> str | None:
+    """Return where a refused name comes from, if not from the command line. name: the option's parameter."""
+    from elrcheck.console.bug_report import innermost_context
+
+    context = innermost_context(fault)
+    option = None if context is None else next((each for each in context.command.params if each.name == name), None)
+    if context is None or option is None or f"`{context.params.get(name)}`" not in fault.message:
+        return None
+    match context.get_parameter_source(name):
+        case click.core.ParameterSource.ENVIRONMENT:
+            return str(option.envvar)
+        case click.core.ParameterSource.DEFAULT_MAP:
+            return "the settings file"
+    return None
 
 
 def _model_mistake(fault: Exception) -> UsageFault | None:

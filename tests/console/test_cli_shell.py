@@ -318,3 +318,15 @@ def test_completion_prints_a_script(invoke: Invoke, name: str) -> None:
     code, out, _ = invoke("completion", name)
     assert code == 0
     assert "_ELRCHECK_COMPLETE" in out
+
+
+def test_a_name_that_nobody_typed_has_its_place(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the environment, of the settings; on the command line the user sees it."""
+    monkeypatch.setenv("ELRCHECK_CHECK_VARIANT", "nope")
+    assert "unknown variant `nope`\n  --> ELRCHECK_CHECK_VARIANT\n" in invoke("check")[2]
+    assert "unknown variant `none`\n   = help" in invoke("check", "--variant", "none")[2]
+    (tmp_path / "elrcheck.toml").write_text('[check]\nscope = "nope"\n')
+    code, out, err = invoke("check", "--variant", "legacy")
+    assert (code, out) == (2, "") and "unknown scope `nope`\n  --> the settings file\n" in err
