@@ -50,12 +50,14 @@ class TopicDescription:
 class Described:
     """A whole description. cluster: settings of brokers, which apply to topics without their own.
 
-    unread: the parts that are not understood, each with its line and the reason.
+    unread: the parts that are not understood, each with its line and the reason. clusters: the same settings of each
+    cluster that is defined; where two of them differ, the setting of a topic without its own is unknown.
     """
 
     topics: tuple[TopicDescription, ...]
     cluster: Mapping[str, str]
     unread: tuple[str, ...]
+    clusters: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,13 @@ def all_of(descriptions: Iterable[Described]) -> Described:
     topics: list[TopicDescription] = []
     cluster: dict[str, str] = {}
     unread: list[str] = []
+    clusters: list[Mapping[str, str]] = []
     for each in descriptions:
         topics += each.topics
         cluster |= each.cluster
         unread += each.unread
-    return Described(tuple(topics), cluster, tuple(unread))
+        clusters += each.clusters
+    return Described(tuple(topics), cluster, tuple(unread), tuple(clusters))
 
 
 def settings_of(
@@ -109,9 +113,11 @@ def settings_of(
     places: dict[tuple[int, int, bool, bool], list[tuple[str, Mapping[str, int]]]] = {}
     for topic in described.topics:
         try:
-            min_isr = number(_setting(topic, described.cluster, MIN_ISR, "1"), MIN_ISR)
-            allowed = _flag(_setting(topic, described.cluster, UNCLEAN, str(unclean).lower()))
-            default = number(described.cluster[FACTOR], FACTOR) if FACTOR in described.cluster else 0
+            min_isr = number(_setting(topic, described, MIN_ISR, "1"), MIN_ISR)
+            allowed = _flag(_setting(topic, described, UNCLEAN, str(unclean).lower()))
+            has_own = topic.factors or topic.replication_factor
+            inherited = "" if has_own else _setting(topic, described, FACTOR, "")
+            default = number(inherited, FACTOR) if inherited else 0
         except NotUnderstood as fault:
             unclear.setdefault(str(fault), []).append(topic)
             continue
@@ -142,8 +148,12 @@ def and_others(others: Sequence[object], noun: str) -> str:
     return f" (and {several(len(others), f'more {noun}')}: {some_of([str(each) for each in others], MOST_OTHERS)})"
 
 
-def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
-    return topic.configs.get(name, cluster.get(name, default))
+def _setting(topic: TopicDescription, described: Described, name: str, default: str) -> str:
+    if name in topic.configs:
+        return topic.configs[name]
+    if len({cluster.get(name, default) for cluster in described.clusters}) > 1:
+        raise NotUnderstood(f"it inherits {name}, in which the clusters differ; name the files of one cluster")
+    return described.cluster.get(name, default)
 
 
 def number(text: str, what: str, line: int = 0) -> int:

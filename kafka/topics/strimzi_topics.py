@@ -51,13 +51,14 @@ def read_strimzi(text: str) -> Described:
     except (yaml.YAMLError, RecursionError) as fault:
         why = "it nests too deep" if isinstance(fault, RecursionError) else " ".join(str(fault).split())
         reader.unread.append(f"line 1: not YAML: {why}; the rest of the file is not read")
-    return Described(tuple(reader.topics), reader.cluster, tuple(reader.unread))
+    cluster = {name: value for each in reader.clusters for name, value in each.items()}
+    return Described(tuple(reader.topics), cluster, tuple(reader.unread), tuple(reader.clusters))
 
 
 class _Resources:
     def __init__(self) -> None:
         self.topics: list[TopicDescription] = []
-        self.cluster: dict[str, str] = {}
+        self.clusters: list[dict[str, str]] = []
         self.unread: list[str] = []
 
     def document(self, node: yaml.Node | None) -> None:
@@ -77,7 +78,7 @@ class _Resources:
             return
         kafka = _inside(_inside(fields, "spec"), "kafka")
         config = _inside(kafka, "config")
-        self.cluster |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN, FACTOR) if name in config}
+        self.clusters.append({name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN, FACTOR) if name in config})
 
     def _topic(self, node: yaml.Node, fields: Fields) -> TopicDescription:
         spec = _inside(fields, "spec")

@@ -93,7 +93,7 @@ def _read(block: HclBlock, resource: TopicResource, topics: list[TopicDescriptio
     unread += [
         f"line {inner.line}: {address}: unknown block `{inner.kind}`"
         for inner in block.blocks
-        if inner.kind not in resource.inner | OF_TERRAFORM
+        if inner.kind not in resource.inner | OF_TERRAFORM and not _is_dynamic_config(inner)
     ]
     try:
         topics.append(_topic(block, resource, address))
@@ -117,10 +117,16 @@ def _topic(block: HclBlock, resource: TopicResource, address: str) -> TopicDescr
     return topic
 
 
+def _is_dynamic_config(inner: HclBlock) -> bool:
+    return (inner.kind, inner.labels) == ("dynamic", ("config",))
+
+
 def _settings(block: HclBlock, resource: TopicResource) -> Iterator[tuple[str, Value, int]]:
     """Yield the relevant settings, each with its value and its line."""
     if resource.blocks:
         for inner in block.blocks:
+            if _is_dynamic_config(inner):
+                raise NotUnderstood("config is a dynamic block; only literals are read", inner.line)
             for written, attribute in inner.attributes.items():
                 demand_spelt(written.replace("_", "."), attribute.line)
             for name in (MIN_ISR, UNCLEAN) if inner.kind == "config" else ():

@@ -107,6 +107,32 @@ resource "aiven_kafka_topic" "orders" {
     assert confluent.unread == ("line 14: confluent_kafka_topic.pay: only kafka_topic and aiven_kafka_topic are read",)
 
 
+def test_a_dynamic_block_of_settings_leaves_the_topic_out() -> None:
+    start = 'resource "aiven_kafka_topic" "a" {\n  topic_name = "a"\n  replication = 3\n'
+    topic = start + "  %s {\n    for_each = var.s\n  }\n}\n"
+    described = read_terraform(topic % 'dynamic "config"')
+    assert described.topics == (), "min.insync.replicas may be in it"
+    assert described.unread == ("line 4: aiven_kafka_topic.a: config is a dynamic block; only literals are read",)
+    assert [each.name for each in read_terraform(topic % 'dynamic "tag"').topics] == ["a"]
+
+
+def test_clusters_that_disagree_decide_nothing(tmp_path: Path) -> None:
+    """Which of them a topic belongs to is not read, so those with settings of their own are left."""
+    dev = replaced(
+        replaced(CLUSTER, "name: c", "name: dev"), "default.replication.factor: 3", "default.replication.factor: 1"
+    )
+    dev = replaced(dev, "min.insync.replicas: 2", "min.insync.replicas: 1")
+    in_files = {"kafka.yaml": CLUSTER, "dev.yaml": dev, "topics.yaml": STRIMZI}
+    for name, text in in_files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for described in (read_strimzi(STRIMZI + CLUSTER + dev), read_topics([tmp_path])):
+        settings, problems = settings_of(described, unclean=False)
+        assert [each.names for each in settings] == [("orders",)], "it has both settings"
+        (problem,) = problems
+        assert "topic logs: " in problem and "clusters" in problem
+    assert groups(read_strimzi(STRIMZI + CLUSTER + CLUSTER)) == groups(read_strimzi(STRIMZI + CLUSTER))
+
+
 def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
     settings, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
     assert [each.names for each in settings] == [("orders",)]
