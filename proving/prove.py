@@ -80,7 +80,13 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
     if selected.file is not None and request.assumed:
         message = "--assume is about the proof of Kafka's partition"
         raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
-    selected_properties = select_properties(model, request.properties, request.liveness)
+    try:
+        selected_properties = select_properties(model, request.properties, request.liveness)
+    except UsageFault as fault:
+        waits = {name for fn in selected.declared.whole().leads_to for name in (fn.ident, fn.name)}
+        if waits & set(request.properties) and not request.liveness:
+            fault.help = "--liveness proves liveness properties (V-*), in a run of their own"
+        raise
     chosen = [fn for fn in selected_properties if fn.kind == "always"]
     if request.liveness:
         demand_stages(model, selected_properties)

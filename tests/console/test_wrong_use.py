@@ -54,6 +54,7 @@ TABLE = [
     wrong("check --set min_isr=0", 2, "`min_isr`", "1 or more"),
     wrong("check --set broker_count=99", 2, "broker_count", "1 to 8"),
     wrong("explain cut.json --property P-1", 2, "cut.json"),
+    wrong("prove --scope two-brokers -p V-1", 2, "unknown property `V-1`", "--liveness proves liveness properties"),
     wrong("mutate --hazard F-999", 2, "unknown-hazard", "help"),
     wrong("mutate --action Regster", 2, "Regster", "did you mean `Register`"),
     wrong("show strict_hvm", 2, "strict_hvm", "did you mean `strict_hwm`"),
