@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -123,13 +123,13 @@ def _topics(
         return read_topics(request.topics, request.exclude)
     if options:
         return Described((), {}, ())
-    states: list[tuple[ClusterState, frozenset[str] | None]]
-    states = [(watch.state, None) for watch in sorted(watches, key=lambda watch: watch.end)]
-    states += [(each.state, frozenset(each.unclean)) for each in snapshots]
+    states: list[tuple[ClusterState, Set[str] | None, Set[str]]]
+    states = [(watch.state, None, frozenset()) for watch in sorted(watches, key=lambda watch: watch.end)]
+    states += [(each.state, each.unclean, each.min_isr_unknown) for each in snapshots]
     latest: dict[str, TopicDescription] = {}
-    for state, unclean in states:
+    for state, unclean, unreported in states:
         latest = {each: topic for each, topic in latest.items() if not state.has_removed(each)}
-        latest |= {topic.topic_id: topic for topic in topics_in_use(state, unclean)}
+        latest |= {topic.topic_id: topic for topic in topics_in_use(state, unclean, unreported)}
     return Described(tuple(latest.values()), {}, ())
 
 

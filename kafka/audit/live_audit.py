@@ -23,12 +23,15 @@ from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.live.snapshot import ClusterSnapshot, take_snapshot
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, METADATA
+from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
 
 PAUSE = 1.0
 """Seconds until the second snapshot."""
 MOST_NAMED = 1000
 """Topics that the second snapshot names; it requests all if there are more."""
+BY_MIN_ISR = "P-11"
+"""The property that min.insync.replicas decides."""
 INTERVAL = 0.5
 """Seconds between two reports of progress."""
 
@@ -64,10 +67,12 @@ def audit_by(
     if not snapshot.state.partitions:
         raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
     on_snapshot(snapshot)
-    progress.stage(f"judging {len(snapshot.state.partitions):,} partitions")
+    count = len(snapshot.state.partitions)
+    progress.stage(f"judging {several(count, 'partition', written=f'{count:,}')}")
     flags = list(_flags(snapshot, name, repairs))
     if flags:
-        progress.stage(f"looking again at {len({(f.topic, f.partition) for f in flags}):,} partitions")
+        flagged = len({(flag.topic, flag.partition) for flag in flags})
+        progress.stage(f"looking again at {several(flagged, 'partition', written=f'{flagged:,}')}")
         time.sleep(pause)
         topics = sorted({flag.topic for flag in flags})
         second = take_snapshot(client, topics=topics if len(topics) <= MOST_NAMED else ())
@@ -84,8 +89,9 @@ def _flags(snapshot: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[A
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
         signs = (*state_signs(state, key, ghosts, repairs.knobs), *next_signs(state, key, conditions))
+        min_isr_unknown = state.name_of(key) in snapshot.min_isr_unknown
         for sign in signs:
-            if not repairs.harmless(sign[0]):
+            if not repairs.harmless(sign[0]) and not (min_isr_unknown and sign[0] == BY_MIN_ISR):
                 yield flag_of(sign, place, name, state.name_of(key), key.partition)
 
 

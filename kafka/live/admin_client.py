@@ -143,7 +143,7 @@ class ClusterClient:
             except (self._errors.UnsupportedVersionError, self._errors.UnrecognizedBrokerVersion) as fault:
                 raise Unanswered("the brokers do not offer this request") from fault
             except self._errors.AuthorizationError as fault:
-                raise Unanswered("the user may not ask this") from fault
+                raise Unanswered("the user is not authorized") from fault
             except self._errors.KafkaError as fault:
                 if not fault.retriable or time.monotonic() >= end:
                     message = f"the cluster did not answer: {type(fault).__name__}"

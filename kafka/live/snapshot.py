@@ -30,6 +30,7 @@ from elrcheck.kafka.log.cluster_state import (
 )
 from elrcheck.kafka.log.metadata_records import MetadataRecord
 from elrcheck.kafka.partition_questions import NO_LEADER
+from elrcheck.report.plain_words import several
 
 BEHIND = 5.0
 """Seconds of lag to report. A broker reads new metadata twice a second or more, as the controller writes it."""
@@ -48,6 +49,7 @@ class ClusterSnapshot:
 
     state: without epochs of partitions. level: metadata.version; supports: the highest that the brokers know.
     elr_supported: they know eligible.leader.replicas.version. unclean: topics that allow unclean elections.
+    min_isr_unknown: topics whose min.insync.replicas the brokers did not report.
     lag: seconds since a broker had read all metadata. offset: the high watermark of the metadata log, -1 if
     unknown. unseen: what the brokers did not report, and why.
     """
@@ -58,6 +60,7 @@ class ClusterSnapshot:
     supports: int = 0
     elr_supported: bool = False
     unclean: set[str] = field(default_factory=set)
+    min_isr_unknown: set[str] = field(default_factory=set)
     reassignments: int = 0
     lag: dict[int, float] = field(default_factory=dict)
     offset: int = -1
@@ -69,7 +72,8 @@ class ClusterSnapshot:
         try:
             return request()
         except Unanswered as fault:
-            self.unseen.append(f"{what}: {fault}")
+            if (text := f"{what}: {fault}") not in self.unseen:
+                self.unseen.append(text)
             return otherwise
 
     def apply(self, record: str, /, **fields: Any) -> None:
@@ -197,7 +201,6 @@ def _brokers(client: ClusterClient, snapshot: ClusterSnapshot, answers: Iterable
 
 
 def _settings(client: ClusterClient, snapshot: ClusterSnapshot, topics: Sequence[str]) -> None:
-    missing = 0
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         some = topics[start : start + TOPICS_AT_ONCE]
         nothing: Mapping[str, Answer] = {}
@@ -205,13 +208,14 @@ def _settings(client: ClusterClient, snapshot: ClusterSnapshot, topics: Sequence
         for topic in some:
             values = configs.get(topic, {})
             if MIN_ISR not in values:
-                missing += 1
+                snapshot.min_isr_unknown.add(topic)
                 continue
             _min_isr(snapshot, topic, values[MIN_ISR])
             if str(values.get(UNCLEAN, {}).get("value")).lower() == "true":
                 snapshot.unclean.add(topic)
-    if missing:
-        snapshot.unseen.append(f"min.insync.replicas of {missing:,} topics: the user may not ask this")
+    if missing := len(snapshot.min_isr_unknown):
+        topics_unseen = several(missing, "topic", written=f"{missing:,}")
+        snapshot.unseen.append(f"min.insync.replicas of {topics_unseen}: the user is not authorized")
 
 
 def _min_isr(snapshot: ClusterSnapshot, topic: str, setting: Answer) -> None:

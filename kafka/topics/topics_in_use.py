@@ -8,11 +8,14 @@ from elrcheck.kafka.log.cluster_state import BROKER, EVERY_BROKER, TOPIC, Cluste
 from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, TopicDescription
 
 
-def topics_in_use(state: ClusterState, unclean: Collection[str] | None) -> Iterator[TopicDescription]:
+def topics_in_use(
+    state: ClusterState, unclean: Collection[str] | None, unreported: Collection[str] = ()
+) -> Iterator[TopicDescription]:
     """Yield the topics that exist, in the order of their names.
 
     unclean: the topics of a running cluster that allow unclean elections; None of a log, whose topics inherit the
-    settings of server.properties files, which no record has.
+    settings of server.properties files, which no record has. unreported: those whose settings the cluster did not
+    report.
     """
     for topic_id, name in sorted(state.topics.items(), key=lambda topic: topic[1]):
         own, cluster = min_isr_in(state.min_isr, name)
@@ -26,4 +29,5 @@ def topics_in_use(state: ClusterState, unclean: Collection[str] | None) -> Itera
         for key in sorted(state.keys_in(topic_id)):
             lists = state.partitions[key].shape.lists
             factors[key.partition] = len(set(lists.replicas) - set(lists.adding))
-        yield TopicDescription(name, configs=configs, factors=factors, topic_id=topic_id, inherits=unclean is None)
+        inherits = unclean is None or name in unreported
+        yield TopicDescription(name, configs=configs, factors=factors, topic_id=topic_id, inherits=inherits)

@@ -60,7 +60,7 @@ def test_text_and_json_of_a_cluster(invoke: Invoke, cluster: FakeCluster, tmp_pa
     assert (code, quiet) == (1, 0)
     lines = output.splitlines()
     assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in lines
-    assert "NOT SEEN  reassignments: the user may not ask this" in lines
+    assert "NOT SEEN  reassignments: the user is not authorized" in lines
     assert f"connecting to {address}" in lines and "looking again at 1 partitions" in lines
     about = next(line for line in lines if line.startswith(f"kafka://{address}: cluster"))
     assert about.endswith("Kafka 4.1, metadata.version 27, ELR on")
@@ -83,7 +83,7 @@ def test_the_formats_of_cases(report: AuditReport) -> None:
     assert place["physicalLocation"]["artifactLocation"]["uri"] == "kafka://localhost:9092"
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "orders-0"
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert note["message"]["text"] == "not seen: reassignments: the user may not ask this"
+    assert note["message"]["text"] == "not seen: reassignments: the user is not authorized"
     assert 'failures="2"' in render(report, "junit")
     assert "::error " in render(report, "github")
     assert "elr-outside-replicas orders-0: critical, F-20" in render(report, "markdown")

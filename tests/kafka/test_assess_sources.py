@@ -204,3 +204,11 @@ def test_more_in_sync_replicas_than_replicas_count_as_all(invoke: Invoke) -> Non
     assert "While one of the 3 replicas is down, every write with acks=all is refused" in " ".join(out.split())
     five, three = (group_of(RiskRequest("4.1", 3, least)).config for least in (5, 3))
     assert five == three
+
+
+def test_settings_that_the_user_may_not_read_are_assumed_and_named(invoke: Invoke) -> None:
+    with listening(WireBroker(FakeCluster(denied=frozenset({"configs"})))) as address:
+        out = invoke("assess", "--bootstrap", address)[1]
+    assert "min.insync.replicas of 1 topic is not on record; Kafka's default, 1, is assumed" in out
+    with listening(WireBroker(FakeCluster())) as address:
+        assert "min.insync.replicas of 1 topic is not on record" not in invoke("assess", "--bootstrap", address)[1]

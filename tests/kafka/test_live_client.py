@@ -66,8 +66,8 @@ def test_what_the_user_may_not_ask_is_said() -> None:
     report = audited(WireBroker(FakeCluster(denied=frozenset({"configs", "reassignments"}))))
     assert report.verdict == "inconclusive" and report.cluster is not None
     assert report.cluster.unseen == (
-        "reassignments: the user may not ask this",
-        "min.insync.replicas of 1 topics: the user may not ask this",
+        "reassignments: the user is not authorized",
+        "min.insync.replicas of 1 topic: the user is not authorized",
     )
 
 

@@ -59,7 +59,7 @@ class FakeCluster:
         if name in self.missing:
             raise Unanswered("the brokers do not offer this request")
         if name in self.denied:
-            raise Unanswered("the user may not ask this")
+            raise Unanswered("the user is not authorized")
 
     def features(self) -> Answer:
         self._note("features")

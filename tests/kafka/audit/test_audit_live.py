@@ -162,7 +162,7 @@ def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
 @pytest.mark.parametrize(
     ("denied", "message"),
     [
-        ("configs", "min.insync.replicas of 1 topics"),
+        ("configs", "min.insync.replicas of 1 topic"),
         ("quorum", "how far brokers have read the metadata"),
         ("reassignments", "reassignments"),
         ("partitions", "ELR and LastKnownELR"),
@@ -171,12 +171,25 @@ def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
 def test_what_cannot_be_seen_is_said_and_leaves_the_verdict_open(denied: str, message: str) -> None:
     report = FakeCluster(denied=frozenset({denied})).audited()
     assert report.exit_code is ExitCode.INCONCLUSIVE and report.cluster is not None
-    assert any(text.startswith(message) and "may not ask" in text for text in report.cluster.unseen)
+    assert any(text.startswith(message) and "not authorized" in text for text in report.cluster.unseen)
+
+
+def test_nothing_is_flagged_by_a_min_isr_that_the_user_may_not_read() -> None:
+    """Kafka's default, 1, would make every ELR beside a leader break P-11."""
+    cluster = FakeCluster([topic("orders", shrunk([0], [1]))], denied=frozenset({"configs"}))
+    report = cluster.audited()
+    assert {flag.severity for flag in report.flags} == {"low"} and report.verdict == "inconclusive"
+    many = FakeCluster([topic(f"t{number}", partition()) for number in range(1001)], denied=frozenset({"configs"}))
+    described = many.audited().cluster
+    assert described is not None and described.unseen == (
+        "settings of topics: the user is not authorized",
+        "min.insync.replicas of 1,001 topics: the user is not authorized",
+    )
 
 
 @pytest.mark.parametrize("denied", ["features", "cluster"])
 def test_without_features_or_brokers_nothing_can_be_judged(denied: str) -> None:
-    with pytest.raises(EnvironmentFault, match="the user may not ask this"):
+    with pytest.raises(EnvironmentFault, match="the user is not authorized"):
         FakeCluster(denied=frozenset({denied})).audited()
 
 
