@@ -61,7 +61,7 @@ def test_text_and_json_of_a_cluster(invoke: Invoke, cluster: FakeCluster, tmp_pa
     lines = output.splitlines()
     assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in lines
     assert "NOT SEEN  reassignments: the user is not authorized" in lines
-    assert f"connecting to {address}" in lines and "looking again at 1 partitions" in lines
+    assert f"connecting to {address}" in lines and "looking again at 1 partition" in lines
     about = next(line for line in lines if line.startswith(f"kafka://{address}: cluster"))
     assert about.endswith("Kafka 4.1, metadata.version 27, ELR on")
     assert "at offset 512 of the metadata log" in output and "byte" not in output
