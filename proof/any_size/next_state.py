@@ -7,6 +7,7 @@ short, and the term stands once, in a definition that some function always satis
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import z3
@@ -47,8 +48,8 @@ class NextState:
                 whole = after(indices)
                 if whole.extent != "some" or len(self.structure.scalars(ty.elem)) > 1:
                     return whole
-                now, then = _entry(after), _entry(before)
-                return Members(lambda x: self._scalar(path, (*indices, x), now, then), whole.extent, whole.choice)
+                named = partial(self._member, path, indices, after, before)
+                return Members(named, whole.extent, whole.choice)
             case "opt" if ty.elem.kind in ("member", "nat", "bool", "enum"):
                 parts = (_field(after, 0), _field(before, 0)), (_field(after, 1), _field(before, 1))
                 return (self._scalar(f"{path}.present", indices, *parts[0]), self._scalar(path, indices, *parts[1]))
@@ -66,6 +67,9 @@ class NextState:
             case "bool" | "member" | "nat" | "enum":
                 return self._scalar(path, indices, after, before)
         return after(indices)
+
+    def _member(self, path: str, indices: tuple[Any, ...], after: At, before: At, x: Any) -> Any:
+        return self._scalar(path, (*indices, x), _entry(after), _entry(before))
 
     def _scalar(self, path: str, indices: tuple[Any, ...], after: At, before: At) -> Any:
         if path not in self._scalars:

@@ -214,18 +214,25 @@ class UnboundedStep:
     def goal(self, name: str) -> Any | None:
         """Return the formula of a goal; None if the step changes nothing that the lemma reads."""
         system, structure = self.system, self.system.structure
-        changed = [(field, ty) for field, ty in system.ty.fields.items() if self.after[field] is not system.now[field]]
         if name == FRAME:
             keeps = system.parts.keeps
             if system.parts.varying is None:
                 return z3.BoolVal(True)
-            parts = [keeps(self.after[field], ty, field, system.first[field]) for field, ty in changed]
-            return formula(structure.alg.and_(parts))
+            parts = (
+                keeps(self.after[field], ty, field, system.first[field])
+                for field, ty in system.ty.fields.items()
+                if self.after[field] is not system.now[field]
+            )
+            return formula(structure.alg.and_(list(parts)))
         if name == TYPES:
-            return formula(structure.alg.and_([structure.within(self.after[field], ty) for field, ty in changed]))
+            fields = ((self.after[field], ty) for field, ty in system.ty.fields.items() if self._changes(field))
+            return formula(structure.alg.and_([structure.within(value, ty) for value, ty in fields]))
         fn = system.goals[name]
         if fn.is_step:
             return system.holds(fn, system.now, self.after)
         about_history = system.seen_ty is not None and any(ty.cls is system.seen_ty.cls for _, ty in fn.params)
         after = system.holds(fn, self.after, seen=self._seen_after if about_history else None)
         return None if after.eq(system.lemma(name)) else after
+
+    def _changes(self, field: str) -> bool:
+        return self.after[field] is not self.system.now[field]
