@@ -172,6 +172,7 @@ def _is_text(path: str) -> bool:
     """Return whether a local file begins with readable text."""
     try:
         with Path(path).open("rb") as file:
-            return file.read(HEAD).decode("ascii").replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+            text = file.read(HEAD).decode("ascii")
+            return bool(text) and text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
     except (OSError, ValueError):
         return False

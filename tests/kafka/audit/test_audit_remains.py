@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit import audit
@@ -60,6 +61,19 @@ def test_flags_survive_the_deletion_of_a_log_that_was_read(tmp_path: Path, monke
     monkeypatch.setattr(audit, "worst_partitions", lambda findings: (shutil.rmtree(alone), worst(findings))[1])
     report = audit.run_audit(AuditRequest((alone,)), Silent())
     assert report.flags and not report.timelines
+
+
+def test_an_empty_snapshot_is_not_called_text(tmp_path: Path) -> None:
+    """A crash may leave one."""
+    snapshot = tmp_path / f"{17:020}-0000000001.checkpoint"
+    snapshot.touch()
+    with pytest.raises(UsageFault) as caught:
+        audited(snapshot)
+    assert "the snapshot ends without its footer" in caught.value.message and caught.value.help is None
+    snapshot.write_text("Topic: orders\n", encoding="utf-8")
+    with pytest.raises(UsageFault, match="no record could be read") as caught:
+        audited(snapshot)
+    assert caught.value.help is not None and caught.value.help.startswith("this is text")
 
 
 @pytest.mark.parametrize(("level", "release"), [(19, ""), (20, ""), (21, "3.9"), (22, "4.0"), (25, "4.0")])
