@@ -28,6 +28,7 @@ RECORD = re.compile(r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?
 CONTROL = re.compile(r"\| offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*\] (\w+)(?::| )")
 SNAPSHOT = re.compile(r"Snapshot end offset: (\d{1,18}), epoch: (\d{1,18})")
 TRAILING = re.compile(r"Found (\d{1,18}) invalid bytes at the end of")
+NEXT_FILE = "Dumping "
 STARTS = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end offset: ", "| offset: ")
 """The starts of lines that only a dump has."""
 LONGEST = 1 << 24
@@ -76,7 +77,11 @@ class _Dump:
         self.path = path
         self.lines = lines
         self.position = 0
-        self.expected: int | None = None
+        self.expected: int | None = 0
+        """The offset of the next batch; None for the first one of a snapshot."""
+        self.snapshot_end: int | None = None
+        """Of the snapshot that is being read, its end offset."""
+        self.started = False
         self.next, self.last, self.time, self.valid = 0, 0, 0, True
         """Of the batch: the offset of its next record, that of its last one, its time, its checksum."""
 
@@ -94,8 +99,10 @@ class _Dump:
         if match := BATCH.match(line):
             yield from self._batch(*match.groups())
         elif match := SNAPSHOT.match(line):
-            self.expected = None
+            self.expected, self.snapshot_end = None, int(match[1])
             yield SnapshotStart(self.path, int(match[1]))
+        elif line.startswith(NEXT_FILE) and self.snapshot_end is not None:
+            self.expected, self.snapshot_end = self.snapshot_end, None
         elif match := TRAILING.match(line):
             yield CutOff(self.path, self.position, self.expected or 0, int(match[1]))
         elif self.valid and (match := RECORD.match(line)):
@@ -112,8 +119,10 @@ class _Dump:
         if not self.valid:
             yield self._damage(self.next, f"the checksum of the batch is wrong (base offset {base})")
             return
+        is_first, self.started = not self.started and self.snapshot_end is None, True
         if self.expected is not None and self.next > self.expected:
-            yield self._damage(self.expected, f"offsets {self.expected} to {self.next - 1} are missing")
+            uncovered = ", and no snapshot covers them" if is_first else ""
+            yield self._damage(self.expected, f"offsets {self.expected} to {self.next - 1} are missing{uncovered}")
         elif self.expected is not None and self.next < self.expected and self.next > 0:
             yield self._damage(self.next, f"offsets {base} to {last} again; not read")
             self.valid = False

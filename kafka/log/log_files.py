@@ -169,7 +169,11 @@ def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Ite
 
     stop: polled often, even within damage; once true, the log ends.
     """
-    items = read_dump(Path(log.dump), stop) if log.dump else in_one(log, lambda part: _entries(part, stop))
+    if log.dump:
+        items = read_dump(Path(log.dump), stop)
+    else:
+        first = log.parts[:1]
+        items = in_one(log, lambda part: _from_start(part, _entries(part, stop), part in first))
     for item in items:
         if stop():
             return
@@ -180,6 +184,23 @@ def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[LogEntry | Rec
     return read_entries(Path(part.path), part.base, footer=part.has_footer, stop=stop)
 
 
+def _from_start(
+    part: LogPart, items: Iterator[LogEntry | RecordRun | Damage | CutOff], is_first: bool
+) -> Iterator[LogEntry | RecordRun | Damage | CutOff]:
+    """Yield the items, after damage if the first file of a log has no offset in its name and starts later than 0."""
+    for item in items:
+        if is_first and part.base is None and isinstance(item, LogEntry | RecordRun):
+            offset = item.offset if isinstance(item, LogEntry) else item.offsets[0]
+            if offset > 0:
+                yield _missing_start(part, offset)
+        is_first = False
+        yield item
+
+
+def _missing_start(part: LogPart, first: int) -> Damage:
+    return Damage(part.path, 0, 0, f"offsets 0 to {first - 1} are missing, and no snapshot covers them")
+
+
 def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:
     """Yield the items of all files of a log: no record twice, and gaps between files as damage.
 
@@ -188,8 +209,7 @@ def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> I
     reached: int | None = None
     parts = log.parts
     if parts and parts[0].reaches is None and (first := parts[0].base):
-        message = f"offsets 0 to {first - 1} are missing, and no snapshot covers them"
-        yield Damage(parts[0].path, 0, 0, message)
+        yield _missing_start(parts[0], first)
     for number, part in enumerate(parts):
         if part.reaches is not None:
             yield SnapshotStart(part.path, part.reaches)

@@ -209,6 +209,27 @@ def test_what_is_missing_between_files_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_a_start_that_is_missing_is_named_whatever_the_file_is_called(tmp_path: Path) -> None:
+    message = "offsets 0 to 3 are missing, and no snapshot covers them"
+    copy = tmp_path / "incident.log"
+    copy.write_bytes(batch_of(4, [NO_OP, NO_OP]))
+    assert [(each.offset, each.message) for each in damage(read(copy))] == [(0, message)]
+    assert offsets(read(copy)) == [4, 5]
+    copy.write_bytes(batch_of(0, [NO_OP, NO_OP]))
+    assert damage(read(copy)) == []
+
+
+def test_a_dump_of_a_later_segment_lacks_its_start(tmp_path: Path) -> None:
+    """kafka-dump-log.sh --files 00000000000000000006.log, without or with the snapshot before it."""
+    segment, snapshot_text = TEXT[: TEXT.index("Dumping", 1)], TEXT[TEXT.index("Dumping", 1) :]
+    later = f"Dumping {6:020}.log\nLog starting offset: 6\n{segment[segment.index('baseOffset: 6 ') :]}"
+    (lacking,) = damage(text(tmp_path, later))
+    assert (lacking.offset, lacking.message) == (0, "offsets 0 to 5 are missing, and no snapshot covers them")
+    for end, missing in ((6, []), (4, ["offsets 4 to 5 are missing"])):
+        before = replaced(snapshot_text, f"Snapshot end offset: {int(SNAPSHOT[:20])},", f"Snapshot end offset: {end},")
+        assert [each.message for each in damage(text(tmp_path, f"{before}{later}"))] == missing
+
+
 def test_only_the_newest_segment_may_end_in_a_batch(tmp_path: Path) -> None:
     log(tmp_path, (0, 2), (2, 2))
     for name in (f"{2:020}.log", f"{0:020}.log"):
