@@ -70,7 +70,7 @@ def test_what_still_holds_at_the_end_is_to_be_acted_on(invoke: Invoke, tmp_path:
     output = invoke(LOST, path)[1]
     assert "and still so at the end, in " in output and RULES["no-candidate"].remedy in output
     assert output.splitlines()[-1].startswith("VIOLATED  act now on orders-0 of ")
-    assert f"{tmp_path.name}: " in output.splitlines()[-1]
+    assert f"{path.name}: " in output.splitlines()[-1]
 
 
 def test_many_flags_of_a_rule_are_counted(invoke: Invoke, tmp_path: Path) -> None:
