@@ -92,7 +92,7 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
     listed = flags if detail > 0 else flags[:MOST_LISTED]
     for flag in listed:
         yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
-        if flag.path == flag.log:  # a live cluster was seen at one time, which is printed below
+        if _is_live(flag):  # a cluster was seen at one time, which is printed below
             continue
         yield Labelled("", f"{span_in_words(flag)}, in {flag.path}")
     if len(flags) > len(listed):
@@ -255,12 +255,17 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     return tuple(("repaired", repair.finding) for repair in report.repaired)
 
 
+def _is_live(flag: AuditFlag) -> bool:
+    """Return whether the flag is that of a running cluster; a log may be a single file, too."""
+    return flag.log.startswith("kafka://")
+
+
 def flag_case(flag: AuditFlag, advisory: bool = False) -> Case:
     """Return the judgement of a flag; its id is the same in every report that shows it."""
     about = f"{flag.topic}-{flag.partition}"
     where = f"{span_in_words(flag)}, byte {flag.position} of {flag.path}"
     ident = f"{flag.rule} {about} {flag.offset}"
-    if flag.path == flag.log:  # a live cluster, in which a rule flags a partition only once
+    if _is_live(flag):  # a rule flags a partition only once
         where, ident = f"seen {flag.time} in {flag.path}", f"{flag.rule} {about}"
     return Case(
         ident,

@@ -15,7 +15,9 @@ from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from elrcheck.report.formats import render
 from support.audit_stories import LOST, TOPIC, audited, partition, written
 from support.invoked import Invoke
-from support.log_stories import SEGMENT, broker
+from support.log_stories import BY_KAFKA, SEGMENT, broker
+
+DUMP = BY_KAFKA / "dump.txt"
 
 
 def test_a_log_without_its_first_records_does_not_say_that_elr_is_off(tmp_path: Path, invoke: Invoke) -> None:
@@ -74,6 +76,16 @@ def test_an_empty_snapshot_is_not_called_text(tmp_path: Path) -> None:
     with pytest.raises(UsageFault, match="no record could be read") as caught:
         audited(snapshot)
     assert caught.value.help is not None and caught.value.help.startswith("this is text")
+
+
+def test_flags_of_a_single_file_have_their_offsets(tmp_path: Path) -> None:
+    """In a live cluster all were seen at one time; a dump is no live cluster."""
+    copy = tmp_path / "incident.log"
+    copy.write_bytes((LOST / SEGMENT).read_bytes())
+    for path in (copy, DUMP):
+        report = audited(path)
+        assert f"offset {report.flags[0].offset}, {report.flags[0].time}" in render(report, "text")
+        assert f"byte {report.flags[0].position} of {path}" in render(report, "junit")
 
 
 @pytest.mark.parametrize(("level", "release"), [(19, ""), (20, ""), (21, "3.9"), (22, "4.0"), (25, "4.0")])
