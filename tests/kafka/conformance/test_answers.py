@@ -44,7 +44,7 @@ def test_a_changed_knob_is_a_difference(invoke: Invoke) -> None:
     [
         (("--answers", "packaged", "--kafka", "4.1.2"), "--answers takes no --kafka"),
         (("--answers", "packaged", "--record", "x.json"), "--answers takes no --kafka"),
-        (("--answers", "nowhere.xz"), "cannot read nowhere.xz"),
+        (("--answers", "nowhere.xz"), "--> nowhere.xz"),
         (("--answers", __file__), "not compressed by xz"),
         (("--kafka", "4.1.2", "--record", "x.json", "--keep-answers", "y.xz"), "compares nothing"),
     ],
