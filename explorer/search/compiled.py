@@ -33,7 +33,7 @@ from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.hashed import Hashed
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, StateSpace
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, SpaceInFiles, StateSpace
 from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
 
@@ -245,8 +245,8 @@ class Search:
         return self.limits.reached(self.distinct, seconds + self.settings.spent + self._afterwards())
 
     def _afterwards(self) -> float:
-        """Estimate the seconds that follow the search, including a checkpoint if one will be saved."""
-        if self.keeper is None or self.spilled or not self.keeper.at_stop(False):
+        """Estimate the seconds that follow the search, with those of a checkpoint whose levels are not in files yet."""
+        if self.keeper is None or isinstance(self.space, SpaceInFiles) or not self.keeper.at_stop(False):
             return self.settings.afterwards
         return self.settings.afterwards + self.distinct * self.layout.words * 8 / SAVED_PER_SECOND
 

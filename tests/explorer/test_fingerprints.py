@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
+from elrcheck.explorer.search import compiled
 from elrcheck.explorer.search.compiled import INTERRUPTED, Search, SearchSettings
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.store import fingerprints
@@ -57,6 +59,16 @@ def test_levels_that_outgrow_their_buffer_count_the_same(
     assert [level.rows for level in space.written][: len(result.levels)] == list(result.levels)
     traces = Retrace(run).traces(list(result.first))
     assert len(traces[0]) == 190
+
+
+@pytest.mark.parametrize("bits", [0, 64])
+def test_a_time_budget_reserves_nothing_for_levels_that_are_in_files(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    monkeypatch.setattr(compiled, "SAVED_PER_SECOND", 1.0)
+    limits = Limits(time_budget=100.0)
+    run = Search(program, SearchSettings(limits, fingerprint=bits, keeper=Folder(tmp_path, always=True)))
+    assert run.run(None, "complete").complete == bool(bits), "a space in memory would take hours to save"
 
 
 def test_a_run_with_levels_on_disk_is_resumed(
