@@ -41,7 +41,6 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.printable import printable_line
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.base.strict import Codes, Node, format_value
@@ -140,7 +139,7 @@ def _selected_by(frame: _Frame, named: NamedSelection) -> Selected:
         return resolve(named.over(frame.origin.selection()))
     except UsageFault as fault:
         resolve(named.selection)  # raises if the options of the command are at fault
-        fault.where = ": ".join(filter(None, (printable_line(frame.root.source.name), fault.where)))
+        fault.where = ": ".join(filter(None, (frame.root.source.name, fault.where)))
         raise
 
 

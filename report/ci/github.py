@@ -52,7 +52,7 @@ def fault_command(fault: ElrError, workspace: Path) -> str:
     fields = [f"title={value(f'elrcheck {fault.code}')}"]
     file, line = split_place(fault.where or "")
     parts = [fault.message]
-    if fault.where and (workspace / file).is_file():
+    if file and file == printable(file) and (workspace / file).is_file():
         fields = [f"file={value(file)}", f"line={line}", *fields]
     elif fault.where:
         parts.append(fault.where)

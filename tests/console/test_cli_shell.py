@@ -320,7 +320,7 @@ def test_completion_prints_a_script(invoke: Invoke, name: str) -> None:
     assert "_ELRCHECK_COMPLETE" in out
 
 
-def test_a_name_that_nobody_typed_has_its_place(
+def test_an_error_names_the_variable_or_the_settings_file_that_a_name_is_from(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the environment, of the settings; on the command line the user sees it."""

@@ -162,7 +162,7 @@ class Once(LevelTasks):
     def _own(self, partition: int, *rest: Any) -> Iterator[Any]:
         for piece in super()._own(partition, *rest):
             yield piece
-            if self.due(partition, "insert"):  # in the middle of a level, of which nothing may remain
+            if self.due(partition, "insert"):  # in the middle of a level, which must leave nothing behind
                 self.accident()
 
     def _close(self, shard: Shard, report: Any, *rest: Any) -> None:
