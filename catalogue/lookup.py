@@ -201,7 +201,7 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "findings":
             return finding_entries(name)
         case "recipes":
-            return recipe_entries()
+            return recipe_entries(name)
         case "rules":
             return _rules(named)
         case "errors":

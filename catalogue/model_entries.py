@@ -153,10 +153,10 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 def _reproduced(ident: str) -> Iterator[str]:
     """Yield what the runs of each recipe of a finding did on brokers, with the releases, and its control."""
     from elrcheck.catalogue.evidence.evidence_text import runs_of
-    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+    from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 
-    for recipe in packaged_recipes():
-        for runs in runs_of(recipe) if recipe.finding == ident else ():
+    for recipe in recipes_of(ident):
+        for runs in runs_of(recipe):
             control = f"; control: {runs.control}" + (f" ({recipe.control.title})" if recipe.control else "")
             lost = " of the acknowledged records" if runs.run.startswith("lost") else ""
             yield f"brokers, {runs.releases}: elrcheck reproduce {recipe.id}: {runs.run}{lost}{control}"
@@ -167,9 +167,12 @@ def by_hand(steps: ByHand) -> list[str]:
     return [f"{steps.title}. {' '.join(steps.text.split())}".rstrip(), *steps.shell.strip().splitlines()]
 
 
-def recipe_entries() -> list[Entry]:
-    """Return every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control."""
-    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+def recipe_entries(name: str | None = None) -> list[Entry]:
+    """Return every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control.
+
+    name: an id such as F-20/loss, or of a finding, restricts them to that finding; any other text, or None, does not.
+    """
+    from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, recipes_of
 
     return [
         {
@@ -184,7 +187,7 @@ def recipe_entries() -> list[Entry]:
             "steps": [_step_text(step) for step in recipe.steps],
             "source": Path(recipe.file).name,
         }
-        for recipe in packaged_recipes()
+        for recipe in recipes_of((name or "").partition("/")[0].upper()) or packaged_recipes()
     ]
 
 

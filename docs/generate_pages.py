@@ -15,7 +15,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.conformance import packaged
 from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
-from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.upstream.issue_file import issue_names, issue_of
@@ -51,12 +51,11 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield FINDINGS / "table.md", version_page(releases, older)
     yield FINDINGS / "hunt.md", hunt_page(packaged_hunt())
     for finding in findings:
-        recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]
         rules = [rule.name for rule in audit_rules().by_name.values() if rule.hazard == finding.id]
         flags = [name for name in rules if name not in audit_rules().next_steps]
         warnings = [name for name in rules if name in audit_rules().next_steps]
         confirmed = issue_of(finding.id).confirmed if finding.id in issue_names() else ()
-        page = FindingPage(finding, recipes, flags, warnings, confirmed)
+        page = FindingPage(finding, recipes_of(finding.id), flags, warnings, confirmed)
         yield FINDINGS / f"{finding.id}.md", page.text()
     properties = [fn.ident for fn in load_checked_model().always]
     yield DOCS / "proofs-by-variant.md", proof_page(packaged_proofs(), properties)

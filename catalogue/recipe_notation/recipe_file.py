@@ -256,10 +256,21 @@ class Recipe:
 
 
 @functools.cache
+def recipes_of(finding: str) -> tuple[Recipe, ...]:
+    """Return the packaged recipes of a finding, the default first, then by name; their files are named after it."""
+    recipes = [read_recipe(file) for file in packaged_files("recipes") if file.name.startswith(f"{finding}-")]
+    return tuple(sorted(recipes, key=lambda one: (not one.default, one.name)))
+
+
 def packaged_recipes() -> tuple[Recipe, ...]:
-    """Return the packaged recipes, by finding, the default of each first, then by name. They are read once."""
-    recipes = map(read_recipe, packaged_files("recipes"))
-    return tuple(sorted(recipes, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
+    """Return all packaged recipes, by finding, then as `recipes_of`."""
+    return tuple(recipe for finding in _findings() for recipe in recipes_of(finding))
+
+
+def _findings() -> list[str]:
+    """Return the ids of the findings that have recipes, by number."""
+    numbers = {int(file.name.split("-")[1]) for file in packaged_files("recipes")}
+    return [f"F-{number}" for number in sorted(numbers)]
 
 
 def find_recipe(recipe_id: str, order: str | None = None) -> Recipe:
@@ -268,15 +279,13 @@ def find_recipe(recipe_id: str, order: str | None = None) -> Recipe:
     finding, name = finding.upper(), name or order or ""
     if order is not None and name != order:
         raise UsageFault("usage-option", f"{recipe_id} and --order {order} name two recipes")
-    recipes = packaged_recipes()
-    of_finding = [one for one in recipes if one.finding == finding]
-    if not of_finding:
-        names = list(dict.fromkeys(one.finding for one in recipes))
-        raise UsageFault("unknown-recipe", f"no recipe for `{recipe_id}`", help=did_you_mean(finding, names))
-    for one in of_finding:
-        if one.name == name or (not name and one.default):
-            return one
-    names = [one.name for one in of_finding]
+    recipes = recipes_of(finding)
+    if not recipes:
+        raise UsageFault("unknown-recipe", f"no recipe for `{recipe_id}`", help=did_you_mean(finding, _findings()))
+    for recipe in recipes:
+        if recipe.name == name or (not name and recipe.default):
+            return recipe
+    names = [recipe.name for recipe in recipes]
     raise UsageFault("unknown-recipe", f"{finding} has no recipe `{name}`", help=did_you_mean(name, names))
 
 

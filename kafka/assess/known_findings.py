@@ -12,7 +12,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.searched import of_older_model
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 from elrcheck.results.risk.assess_report import Absence, AssessedFinding
 from elrcheck.results.risk.finding_table import STRONGEST_FIRST, FindingRow, FindingTable, Level
 from elrcheck.results.risk.risk_report import RiskSettings
@@ -31,7 +31,6 @@ class KnownFindings:
         self._table: FindingTable = finding_table()
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
         self._older = of_older_model()
-        self._recipes = packaged_recipes()
         self._of_release: dict[str, tuple[AssessedFinding, ...]] = {}
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
@@ -104,8 +103,8 @@ class KnownFindings:
         outcome = "lost" if finding.severity == "loss" else "unavailable"
         return any(
             (run.kafka, run.outcome) == (release, outcome)
-            for recipe in self._recipes
-            if recipe.finding == finding.id and not recipe.pauses
+            for recipe in recipes_of(finding.id)
+            if not recipe.pauses
             for run in recipe.seen
         )
 

@@ -14,7 +14,7 @@ from elrcheck.catalogue.evidence.counterexamples import FindingCounterexample
 from elrcheck.catalogue.evidence.evidence_text import RUN_COLUMNS, evidence_of, runs_of
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.finding_text import searches
-from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 from elrcheck.catalogue.scenario_file import Scenario
 from elrcheck.kafka.scenarios.scenario import ReplayedRun
 from elrcheck.kafka.scenarios.scenario import replay as play
@@ -55,7 +55,7 @@ def finding_page(
         ("public issue", finding.issue),
         ("what operators can do", finding.meanwhile or "no workaround is known"),
     )
-    recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id and recipe.seen]
+    recipes = [recipe for recipe in recipes_of(finding.id) if recipe.seen]
     runs = tuple((recipe.id, *each) for recipe in recipes for each in runs_of(recipe))
     controls = "; ".join(f"{recipe.id}: {recipe.control.title}" for recipe in recipes if recipe.control is not None)
     note = f"Of the records acknowledged with acks=all. The controls: {controls}."

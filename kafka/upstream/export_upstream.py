@@ -14,7 +14,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.finding_file import Patch
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
+from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 from elrcheck.kafka.finding_patch import edits_of
 from elrcheck.kafka.jars import ClassPath, Jars, from_maven
 from elrcheck.kafka.java_program import find_jdk
@@ -38,9 +38,8 @@ def export_upstream(request: UpstreamRequest, progress: Progress) -> UpstreamRep
     before = {path: source_of(path, version, environ) for path in main}
     tests = {test.file: source_of(test.file, version, environ, "test-sources") for test in issue.tests}
     added = _added(issue.tests, tests)
-    recipes = [recipe for recipe in packaged_recipes() if recipe.finding == finding.id]
     files = {
-        ISSUE: issue_text(finding, issue, recipes, version),
+        ISSUE: issue_text(finding, issue, recipes_of(finding.id), version),
         CHANGE: git_diff({**before, **tests}, {**main, **added}),
     }
     folder = request.out / finding.id

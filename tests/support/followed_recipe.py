@@ -88,7 +88,7 @@ def follower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
         text = replaced(replaced(RECIPE, "SIGN", sign), "LEADERLESS", leaderless)
         text = replaced(text, f"[[step]]\n{without}\n", "") if without else text
         file.write_text(text, encoding="utf-8")
-        monkeypatch.setattr(recipe_file, "packaged_recipes", lambda: (recipe_file.read_recipe(file),))
+        monkeypatch.setattr(recipe_file, "recipes_of", lambda _: (recipe_file.read_recipe(file),))
         opened, shapes = opening(*clusters)
         request = ReproduceRequest("F-20", kafka=kafka, **more)  # type: ignore[arg-type]
         report = reproduce.run_reproduce(request, Silent(), opened)
