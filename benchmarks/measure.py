@@ -67,7 +67,7 @@ def add_selection(parser: argparse.ArgumentParser, scope: str) -> None:
 def selected(options: argparse.Namespace) -> tuple[Model, Any]:
     """Return the model and the configuration that the options choose."""
     from elrcheck.base.requests import Selection
-    from elrcheck.console.selection_options import reduced
+    from elrcheck.console.verb import reduced
     from elrcheck.declared.select import resolve
 
     overrides = tuple(options.overrides)

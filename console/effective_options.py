@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record
-from elrcheck.console.selection_options import reduced
+from elrcheck.console.verb import reduced
 
 SOURCES = {
     ParameterSource.COMMANDLINE: "command line",

@@ -7,11 +7,11 @@ are created at first use, so that `elrcheck --help` creates none and imports no 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import getdoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -23,11 +23,17 @@ from elrcheck.console.help import CommandPage, Commands
 from elrcheck.console.output import Formats, Output
 from elrcheck.console.shell import Shell
 
+if TYPE_CHECKING:
+    from elrcheck.base.requests import Selection
+    from elrcheck.traces.loaded import NamedSelection
+
 EXIT_CODES = """
 \b
 Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
 4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
 """
+REDUCTIONS = ("skips_no_news=true", "forgets=true")
+"""Knobs that merge states no property and no step can distinguish (docs/adr/0008, 0009)."""
 
 
 class FromFunction(click.Command):
@@ -114,3 +120,15 @@ def reject_given(names: Iterable[str], only: str) -> None:
     for name in on_command_line(*names):
         option = next(part.opts[0] for part in ctx.command.params if part.name == name)
         raise UsageFault("usage-option", f"{option} requires {only}", help=f"see `{ctx.command_path} --help`")
+
+
+def reduced(selection: Selection, reduce: bool) -> Selection:
+    """Return the selection, if `reduce` with the knobs of `--reduce`, which `--set` may override."""
+    return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
+
+
+def selection_of_trace(selection: Selection) -> NamedSelection:
+    """Return the selection, and which of its options override those of a trace file."""
+    from elrcheck.traces.loaded import NamedSelection
+
+    return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))

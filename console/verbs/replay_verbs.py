@@ -10,7 +10,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
 from elrcheck.console.output import CASES, PAGE, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import verb
+from elrcheck.console.verb import selection_of_trace, verb
 from elrcheck.console.verbs.trace_options import FileFormat, OptionalTraceFile, SourceFormat, trace_file
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def replay(
     A trace that names its variant and scope is replayed there unless options override them.
     """
     from elrcheck.commands.trace.replay_file import run_replay
-    from elrcheck.console.selection_options import selection_of_trace
 
     report = run_replay(path, selection_of_trace(selection), source_format)
     return shell.deliver(report, output)
@@ -68,7 +67,6 @@ def explain(
     when a property fails or the action is not enabled.
     """
     from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
-    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.followed_trace import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection), source_format)

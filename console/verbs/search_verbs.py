@@ -11,7 +11,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
 from elrcheck.console.output import LOCATED_CASES, PAGE, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import on_command_line, reject_given, verb
+from elrcheck.console.verb import on_command_line, reduced, reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import CheckRequest, ExploreRequest, SimulateRequest
@@ -34,7 +34,6 @@ def check(
 ) -> ExitCode:
     """Explore every reachable state and check the properties."""
     from elrcheck.checking.check import run_check
-    from elrcheck.console.selection_options import reduced
 
     if request.engine != "spark":
         reject_given(("master", "partitions", "handover", "storage", "conf", "ship_packages"), "--engine spark")

@@ -10,7 +10,7 @@ from elrcheck.base.common_options import Reduce
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.console.output import Formats, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import on_command_line, reject_given, verb
+from elrcheck.console.verb import on_command_line, reduced, reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import SweepRequest
@@ -53,7 +53,6 @@ def sweep(shell: Shell, request: SweepRequest, output: Output, reduce: Reduce = 
     the model refuses as skipped.
     """
     from elrcheck.commands.sweep.sweep import again_with, run_sweep
-    from elrcheck.console.selection_options import reduced
 
     if request.engine != "spark":
         reject_given(("master", "spark_conf", "storage"), "--engine spark")

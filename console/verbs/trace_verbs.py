@@ -12,7 +12,7 @@ from elrcheck.base.option import Option
 from elrcheck.console.help import Commands
 from elrcheck.console.output import PLAIN_REPORT, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import verb
+from elrcheck.console.verb import selection_of_trace, verb
 from elrcheck.console.verbs.trace_options import As, Expressions, FileFormat, OptionalTraceFile, Save, trace_file
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def show(
     Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
     """
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.followed_trace import subject_of
 
     if notation is not None and expressions:
@@ -67,7 +66,6 @@ def diff(
     Exits with 1 when they differ.
     """
     from elrcheck.commands.trace import diff as difference
-    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.followed_trace import subject_of
 
     model = selection_of_trace(selection)
@@ -99,7 +97,6 @@ def minimise(
     """Remove what is not needed to violate a property: steps, then members of sorts such as brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
-    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.followed_trace import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection))
@@ -128,7 +125,6 @@ def sample(
     import secrets
 
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.console.selection_options import selection_of_trace
 
     seed = secrets.randbits(32) if seed is None else seed
     subject = viewing.sample(selection_of_trace(selection), seed, depth)
@@ -145,7 +141,6 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     in; a mistake in piped input ends the run with exit code 2.
     """
     from elrcheck.commands.trace.step import step as walk
-    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.report.plain_words import several
     from elrcheck.stored_traces.followed_trace import subject_of
 

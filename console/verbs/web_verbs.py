@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import EXIT_CODES, verb
+from elrcheck.console.verb import EXIT_CODES, selection_of_trace, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import Selection
@@ -39,7 +39,6 @@ def web(
     page, and the page loads nothing from elsewhere. The address of a state holds the whole path to it.
     """
     from elrcheck.commands.web.web import WebRequest, run_web
-    from elrcheck.console.selection_options import selection_of_trace
 
     if trace is not None and repro is not None:
         raise UsageFault("usage-option", "--trace and --repro cannot be combined", help="give one of them")
