@@ -17,21 +17,15 @@ from elrcheck.console.global_options import global_options
 from elrcheck.console.help import Commands
 from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.console.verb import EXIT_CODES
-from elrcheck.console.verbs.config_verbs import config
 from elrcheck.console.verbs.export_verbs import export, tlc
 from elrcheck.console.verbs.gate_verbs import gate, init, new
-from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce, site
-from elrcheck.console.verbs.model_verbs import models
+from elrcheck.console.verbs.kafka_verbs import assess, audit, conform, reproduce, risk, site
+from elrcheck.console.verbs.model_verbs import models, repl, web
 from elrcheck.console.verbs.proof_verbs import mutate, prove
-from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
-from elrcheck.console.verbs.replay_verbs import explain, replay
-from elrcheck.console.verbs.risk_verbs import assess, risk
+from elrcheck.console.verbs.reference_verbs import completion, config, doctor, list_, scenario, show, what_if
 from elrcheck.console.verbs.run_verbs import runs
-from elrcheck.console.verbs.search_verbs import check, explore, simulate
-from elrcheck.console.verbs.suite_verbs import suite
-from elrcheck.console.verbs.sweep_verbs import sweep
-from elrcheck.console.verbs.trace_verbs import traces
-from elrcheck.console.verbs.web_verbs import repl, web
+from elrcheck.console.verbs.search_verbs import check, explore, simulate, suite, sweep
+from elrcheck.console.verbs.trace_verbs import explain, replay, traces
 
 cli = Commands(
     "elrcheck",

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from elrcheck.api.from_request import from_request
+from elrcheck.api.arguments import from_request
 from elrcheck.api.model_walk import ModelWalk, walk_from, walk_of
 from elrcheck.api.result_types import (
     AssessResult,

@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO, TypeAlias
 
 from elrcheck.base.printable import printable, printable_line
 
 if TYPE_CHECKING:
     from rich.status import Status
+
+Color: TypeAlias = Literal["auto", "always", "never"]
+"""When text on a terminal has colours."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +304,7 @@ class LiveStatus:
 
 @contextmanager
 def open_progress(
-    stream: TextIO, environ: Mapping[str, str], *, visible: bool = True, color: str = "auto"
+    stream: TextIO, environ: Mapping[str, str], *, visible: bool = True, color: Color = "auto"
 ) -> Iterator[Progress]:
     """Open the progress that suits `stream`: a status line only on a terminal outside CI."""
     if not visible:

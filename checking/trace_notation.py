@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.lang.plain import Label
-from elrcheck.report.dot import dot
-from elrcheck.report.mermaid import mermaid
+from elrcheck.report.trace_diagrams import dot, mermaid
 from elrcheck.stored_traces.tracefile import encode_argument, write_trace
 from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.tla_export.reading.itf import write_itf

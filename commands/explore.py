@@ -199,7 +199,7 @@ def _write(
 ) -> GraphReport:
     from elrcheck.base.atomic import write_file
     from elrcheck.explorer.graph.networkx_graph import compiled_marks, rendered, state_graph
-    from elrcheck.report.html.svg import to_svg
+    from elrcheck.report.html.html_states import to_svg
 
     exported = state_graph(graph, ended.lowered.model, compiled_marks(graph, search, ended.lowered, marks))
     write_file(path, rendered(exported, form) if drawn is None or form != "svg" else to_svg(drawn))

@@ -104,7 +104,7 @@ class OwnModel:
 
     def settings(self) -> Mapping[str, str]:
         """Return what the lines of the settings file name: values of this model."""
-        from elrcheck.declared.effective import effective
+        from elrcheck.declared.select import effective
 
         settings = effective(Selection(model=self.file))
         return {

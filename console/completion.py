@@ -6,6 +6,7 @@ functions, and those of a `--model` from its text. An error yields no completion
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,8 +15,6 @@ from typing import Any, Literal, TypeAlias
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, get_completion_class, split_arg_string
-
-from elrcheck.console.model_words import functions_in, sets_in, settings_in
 
 Words: TypeAlias = Iterable[tuple[str, str]]
 """(word to type, short description)"""
@@ -309,3 +308,55 @@ def _completion_of(command: click.Command, shell: str, name: str) -> Any:
 def variable(name: str) -> str:
     """Return the environment variable through which a completion script passes its instruction."""
     return f"_{name.replace('-', '_').upper()}_COMPLETE"
+
+
+# ------------------------------------------------- the text of a user's model, whose Python a Tab must not run
+
+
+Named: TypeAlias = tuple[str, str, str]
+"""(id, name, first line of the docstring); the id is empty for an action"""
+
+
+def functions_in(model: Path, roles: tuple[str, ...]) -> Iterator[Named]:
+    """Yield the functions that are decorated with one of these roles, in the order of the text."""
+    for node in _statements(model):
+        if isinstance(node, ast.FunctionDef):
+            for role, arguments in _decorators(node):
+                if role in roles:
+                    yield next(_texts(arguments), ""), node.name, (ast.get_docstring(node) or "").partition("\n")[0]
+
+
+def settings_in(model: Path) -> Iterator[tuple[str, str]]:
+    """Yield the fields of the configuration with their defaults."""
+    for node in _statements(model):
+        if isinstance(node, ast.ClassDef) and any(role == "config" for role, _ in _decorators(node)):
+            for field in node.body:
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+                    yield field.target.id, "" if field.value is None else f"default {ast.unparse(field.value)}"
+
+
+def sets_in(model: Path, keyword: str) -> Iterator[str]:
+    """Yield the variants or scopes (`keyword`) of a `ProtocolModel`, if they are written as a dictionary."""
+    for node in _statements(model):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            for argument in node.value.keywords:
+                if argument.arg == keyword and isinstance(argument.value, ast.Dict):
+                    yield from _texts([key for key in argument.value.keys if key is not None])
+
+
+def _statements(model: Path) -> Iterator[ast.stmt]:
+    for file in sorted(model.rglob("*.py")) if model.is_dir() else [model]:
+        yield from ast.parse(file.read_text(encoding="utf-8")).body
+
+
+def _decorators(node: ast.FunctionDef | ast.ClassDef) -> Iterator[tuple[str, list[ast.expr]]]:
+    for decorator in node.decorator_list:
+        name, arguments = (decorator.func, decorator.args) if isinstance(decorator, ast.Call) else (decorator, [])
+        if isinstance(name, ast.Name):
+            yield name.id, arguments
+
+
+def _texts(nodes: list[ast.expr]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

@@ -28,10 +28,9 @@ from elrcheck.base.atomic import FREE_SPACE, FULL
 from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
-from elrcheck.base.progress import Progress, open_progress
+from elrcheck.base.progress import Color, Progress, open_progress
 from elrcheck.console.github_job import add_step_summary, annotates, annotates_errors, workspace
 from elrcheck.console.streams import give_up, give_up_stdout, print_error, stderr, stdout, to_stdout
-from elrcheck.report.line_breaks import Color
 
 if TYPE_CHECKING:
     from elrcheck.console.output import Output

@@ -1,4 +1,7 @@
-"""Resolves the variant, scope and overrides of a request to a configuration, and words to properties."""
+"""Resolves the variant, scope and overrides of a request to a configuration, and words to properties.
+
+`effective` says of every value of a configuration which of these layers set it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from typing import Any, NoReturn
 from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import build_config, parse_overrides
+from elrcheck.base.roundtrip import Record
+from elrcheck.base.typed.configuration import build_config, config_values, parse_overrides
 from elrcheck.declared.declared_model import BeforeSearch, DeclaredModel, declared
 from elrcheck.declared.patched import patch_applied
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.results.any_report import PatchApplied
+from elrcheck.results.trace_view import Scalar
 
 
 @dataclass(frozen=True)
@@ -113,3 +118,27 @@ def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ..
 
 def _matches(word: str, fn: Fn) -> bool:
     return any(fnmatch.fnmatchcase(name.lower(), word.lower()) for name in (fn.ident, fn.name))
+
+
+class Effective(Record, frozen=True):
+    """The value of a field. source: `--set`, `scope NAME`, `variant NAME` or `default`."""
+
+    name: str
+    value: Scalar
+    source: str
+
+
+def effective(selection: Selection) -> tuple[Effective, ...]:
+    """Return the fields in the model's order; raise UsageFault for selections that `check` refuses."""
+    selected = resolve(selection)
+    model = declared(selection.source)
+    scope, variant = model.scope(selection.scope), model.variant(selection.variant)
+    layers = (
+        ("--set", selected.overrides),
+        (f"scope {scope.name}", scope.values),
+        (f"variant {selection.variant if selection.source is None else variant.name}", variant.values),
+    )
+    return tuple(
+        Effective(name, value, next((source for source, layer in layers if name in layer), "default"))
+        for name, value in config_values(selected.config).items()
+    )

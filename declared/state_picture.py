@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from elrcheck.lang.plain import Label
-from elrcheck.results.drawn.drawn_fields import DrawnFields
-from elrcheck.results.drawn.drawn_partition import DrawnPartition
+from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
 
 DrawnState = DrawnFields | DrawnPartition
 

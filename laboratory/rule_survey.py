@@ -23,8 +23,7 @@ from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.laboratory.rule_bench import MutantTask, judge
 from elrcheck.lang.load import Model
-from elrcheck.mutation.rule_answer import MutantAnswer
-from elrcheck.mutation.rule_journal import answered, folder_of
+from elrcheck.mutation.rule_answer import MutantAnswer, answered, folder_of
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 

@@ -33,8 +33,7 @@ from elrcheck.explorer.search.outcome import outcome_of
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.mutation.mutation_run import Searches, lassos_of, unmutated
-from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, defined, plain_answer
-from elrcheck.mutation.rule_journal import answered, folder_of
+from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, answered, defined, folder_of, plain_answer
 from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
 from elrcheck.mutation.rule_search import SAME, Searched, judged, searched
 from elrcheck.results.mutation_report import MutateReport, MutateVerdict, RuleMutant, RuleSurvey, Unmutated

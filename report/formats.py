@@ -61,7 +61,7 @@ ENDINGS: Mapping[str, str] = {**SUFFIXES, ".csv": "csv", ".parquet": "parquet"}
 
 def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
     """Return the text of a report. detail: below 0 only findings and the verdict, above 0 all details."""
-    from elrcheck.report.kinds import kind_of
+    from elrcheck.report.document import kind_of
 
     return tuple(kind_of(report).blocks(printable_report(report), detail))
 
@@ -78,10 +78,6 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(),
             from elrcheck.report.json_report import to_json, to_jsonl
 
             return to_json(report) if form == "json" else to_jsonl(report)
-        case "html" if isinstance(report, SweepReport):
-            from elrcheck.report.html.sweep_html import sweep_page
-
-            return sweep_page(printable_report(report))
         case "markdown" if isinstance(report, SweepReport):
             from elrcheck.report.sweep_matrix import sweep_markdown
 
@@ -100,7 +96,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(),
 def _render_judgements(report: Report, form: str, workspace: Path, exit_zero: bool) -> str:
     from msgspec.structs import replace
 
-    from elrcheck.report.kinds import judged
+    from elrcheck.report.document import judged
 
     # SARIF makes its document printable itself: a URI needs the name of a file as it is.
     document = replace(judged(report if form == "sarif" else printable_report(report)), exit_zero=exit_zero)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.document import Document
+from elrcheck.report.document import Document, document_of, judged, kind_of
+from elrcheck.report.documents.suite_document import summary, value_text
 from elrcheck.report.html.html_audit import audit_parts
 from elrcheck.report.html.html_card import (
+    SWEEP_TONES,
     Card,
     assess_card,
     audit_card,
@@ -19,15 +21,22 @@ from elrcheck.report.html.html_card import (
     prove_card,
     risk_card,
     suite_card,
+    sweep_card,
 )
-from elrcheck.report.html.html_exploration import exploration_parts
-from elrcheck.report.html.html_matrix import SIGNS
-from elrcheck.report.html.html_page import case_parts, check_parts, gate_parts, html_page, prove_parts
+from elrcheck.report.html.html_charts import PROOF_SIGNS
+from elrcheck.report.html.html_page import (
+    case_parts,
+    check_parts,
+    exploration_parts,
+    gate_parts,
+    html_page,
+    prove_parts,
+)
 from elrcheck.report.html.html_part import HtmlPage, PagePart
 from elrcheck.report.html.html_risk import assess_parts, risk_parts
 from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
 from elrcheck.report.html.page_template import whole_page
-from elrcheck.report.kinds import document_of, judged, kind_of
+from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
@@ -39,6 +48,7 @@ from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
+from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport
 
 
@@ -81,4 +91,21 @@ def page_of(report: Report) -> HtmlPage:
 
 def to_html(report: Report) -> str:
     """Return the page of a report as one self-contained HTML file, with all texts escaped."""
-    return whole_page("report.html.j2", page=page_of(report), signs=SIGNS)
+    if isinstance(report, SweepReport):
+        return _sweep_page(report)
+    return whole_page("report.html.j2", page=page_of(report), signs=PROOF_SIGNS)
+
+
+def _sweep_page(report: SweepReport) -> str:
+    return whole_page(
+        "sweep.html.j2",
+        report=report,
+        card=sweep_card(report),
+        tone=SWEEP_TONES.get(report.verdict, "undecided"),
+        matrices=matrices(report),
+        legend=[(v, SIGNS[v], MEANINGS[v]) for v in ROW_VERDICTS if report.count(v)],
+        in_words=summary(report),
+        signs=SIGNS,
+        detail=detail,
+        shown=value_text,
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.ci.markdown import escape
-from elrcheck.report.documents.sweep_document import named, summary, value_text
+from elrcheck.report.documents.suite_document import named, summary, value_text
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 

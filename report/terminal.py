@@ -1,21 +1,24 @@
 """Prints the blocks of a document.
 
-On a terminal the text adapts to its width and colours, and is broken only between words; elsewhere it has no escape
-codes, is never wrapped, and does not depend on the environment.
+On a terminal the text adapts to its width and colours, and is broken only between words: a longer word is left to the
+terminal, and a command continues after a backslash, so that it can be copied. Elsewhere the text has no escape codes,
+is never wrapped, and does not depend on the environment.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from elrcheck.base.printable import printable_line
+from elrcheck.base.progress import Color
 from elrcheck.report.document import THIN_SPACE, Block, Case, Cell, Headline, Labelled, Line, Number, Table, grouped
-from elrcheck.report.line_breaks import Color, column_widths, lines, stacked
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 
 PLAIN_WIDTH = 160
 
@@ -145,3 +148,58 @@ def _can_encode(encoding: str, text: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+NARROWEST = 20
+"""A narrower terminal breaks the lines itself."""
+GAP = 2
+"""Blanks between two columns."""
+_WORD = re.compile(r"^\s*\S*\s*|\S+\s*")
+"""A word with the blanks after it; the first one also with those before it."""
+
+
+def lines(text: str, width: int, hang: int | None = None) -> list[str]:
+    """Return the text in lines of at most `width`. hang: indent of later lines, by default 2 more than the first."""
+    if len(text) <= width or width < NARROWEST:
+        return [text]
+    indent = len(text) - len(text.lstrip())
+    hang = min(indent + 2 if hang is None else hang, width // 2)
+    glue = " \\" if text.lstrip().partition("  ")[2].lstrip().startswith("elrcheck ") else ""
+    broken: list[str] = []
+    now = ""
+    for part in _WORD.findall(text):
+        start = " " * hang if broken else ""
+        if not now.strip() or len(now + part.rstrip()) + len(glue) <= width:
+            now = (now or start) + part
+        else:
+            broken.append(now.rstrip() + glue)
+            now = " " * hang + part.lstrip()
+    return [*broken, now.rstrip()]
+
+
+def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """Return a width for each column, at least its longest word; None if they do not fit beside each other."""
+    columns = list(zip(*rows, strict=True))
+    natural = [max(map(len, cells)) for cells in columns]
+    least = [max(len(word) for cell in cells for word in [*cell.split(), ""]) for cells in columns]
+    room = width - GAP * len(columns)
+    if sum(natural) <= room:
+        return natural
+    if sum(least) > room:
+        return None
+    widths = least
+    for _ in range(room - sum(least)):
+        wants = [(have / want, n) for n, (have, want) in enumerate(zip(widths, natural, strict=True))]
+        widths[min(wants)[1]] += 1
+    return [min(have, want) for have, want in zip(widths, natural, strict=True)]
+
+
+def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Return the rows of a table below each other, for a terminal too narrow for its columns."""
+    texts = []
+    for row in rows:
+        filled = [(name, cell) for name, cell in zip(head, row, strict=True) if cell]
+        for number, (name, cell) in enumerate(filled):
+            label = f"{name}: " if name and number else ""
+            texts += lines(("  " if number else "") + label + cell, width, 4)
+    return texts

@@ -1,13 +1,14 @@
-"""The report of `elrcheck explore`, which describes a scope and judges no property."""
+"""The reports of `elrcheck explore`, which describes a scope and judges nothing, and of `elrcheck runs coverage`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
+from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import GraphFormat
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import ModelReport
+from elrcheck.results.any_report import ModelReport, Report
 from elrcheck.results.check_report import Projection, VariableReport
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
@@ -103,3 +104,60 @@ class ExploreReport(ModelReport, frozen=True, tag="elrcheck.exploration/1"):
     graph: GraphReport | None = None
     small_graph: SmallGraph | None = None
     """The graph to draw; null unless an HTML report or SVG was requested and the scope is small."""
+
+
+class CoveredRun(Record, frozen=True):
+    """A stored report."""
+
+    path: str
+    command: Literal["check", "mutate"]
+    variant: str
+    scope: str
+    complete: bool
+    """Everything within its budgets was explored; always true for `mutate`."""
+
+
+class CoveredAction(Record, frozen=True):
+    """An action."""
+
+    name: str
+    fired: int
+    """Steps within the budgets in all runs."""
+    runs: int
+    """Number of runs in which it fired."""
+
+
+class CoveredWitness(Record, frozen=True):
+    """A witness."""
+
+    id: str
+    name: str
+    reached: int
+    """Number of runs that reached it."""
+    runs: int
+    """Number of runs that looked for it."""
+
+
+class CoveredGuard(Record, frozen=True):
+    """A guard that a survey (`mutate --guards`) removed."""
+
+    action: str
+    guard: str
+    noticed: str | None
+    """The property that noticed the removal first."""
+
+
+class CoverageReport(Report, frozen=True, tag="elrcheck.coverage/1"):
+    """The result of `elrcheck runs coverage`."""
+
+    verdict: Literal["complete", "gaps"]
+    """complete: every action fired, every witness was reached, the removal of every guard was noticed."""
+    runs: tuple[CoveredRun, ...]
+    actions: tuple[CoveredAction, ...]
+    witnesses: tuple[CoveredWitness, ...]
+    guards: tuple[CoveredGuard, ...]
+    strict: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return ExitCode.FINDING if self.strict and self.verdict == "gaps" else super().exit_code

@@ -8,8 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from msgspec import field
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.drawn.drawn_fields import DrawnFields
-from elrcheck.results.drawn.drawn_partition import DrawnPartition
+from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
 
 Scalar: TypeAlias = bool | int | float | str | None
 """A configuration value in a report."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from elrcheck.declared.state_picture import Drawing
 from elrcheck.lang.types import Ty
-from elrcheck.results.drawn.drawn_fields import DrawnFields, DrawnMember, DrawnSort, Fact
+from elrcheck.results.drawn_picture import DrawnFields, DrawnMember, DrawnSort, Fact
 from elrcheck.traces.describe import leaves
 
 

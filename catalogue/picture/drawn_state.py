@@ -18,8 +18,7 @@ from elrcheck.model.state import (
     configured_min_isr,
     leads,
 )
-from elrcheck.results.drawn.drawn_fields import Fact
-from elrcheck.results.drawn.drawn_partition import DrawnBroker, DrawnPartition, DrawnRecord
+from elrcheck.results.drawn_picture import DrawnBroker, DrawnPartition, DrawnRecord, Fact
 from elrcheck.traces.describe import text
 
 LATE = {False: "request", True: "response"}

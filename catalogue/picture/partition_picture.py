@@ -8,7 +8,7 @@ from elrcheck.declared.state_picture import Drawing
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import Config
 from elrcheck.model.state import State
-from elrcheck.results.drawn.drawn_partition import DrawnPartition
+from elrcheck.results.drawn_picture import DrawnPartition
 
 
 class PartitionDrawing(Drawing):

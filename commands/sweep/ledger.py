@@ -1,6 +1,6 @@
 """The folder of a sweep: its definition (`sweep.json`) and every answer as it arrives (`rows.jsonl`).
 
-An answer is one line, written after its traces.
+An answer is one line, written after its traces, and becomes a row of the report.
 
     DIR/sweep.json               the grid, the properties, the limits, a digest of the model
     DIR/rows.jsonl               {"number": 7, "by": "process", "report": {..}, ..}
@@ -34,7 +34,8 @@ from elrcheck.commands.sweep.axes import Axis
 from elrcheck.commands.sweep.grid import Point, SweepGrid
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
-from elrcheck.results.sweep_report import Searcher
+from elrcheck.results.check_report import CheckReport, PropertyOutcome, PropertyReport
+from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 SCHEMA = "elrcheck.sweep-run/1"
@@ -235,3 +236,66 @@ def read_sweep(place: Path) -> SavedSweep:
         return from_data(top["sweep"].value, SavedSweep)
     except ValueError as fault:
         top["sweep"].fail(f"not a sweep of this version: {fault}", "start again with another --run-dir")
+
+
+def row_of(point: Point, done: SweepAnswer | None) -> SweepRow:
+    """Return the row of one configuration; `done` is None if it has no answer."""
+    if point.selected is None:
+        return _without_report(point, "skipped", point.refused, None)
+    if done is None:
+        return _without_report(point, "inconclusive", "did not run", None)
+    if done.refused is not None:
+        return _without_report(point, "skipped", done.refused, done.by)
+    if done.error is not None:
+        return _without_report(point, "failed", done.error, done.by)
+    if done.report is None:
+        return _without_report(point, "inconclusive", "beyond --large; the whole search did not run", None)
+    return _with_report(point, done.report, done.by)
+
+
+def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: Searcher | None) -> SweepRow:
+    config = None if point.selected is None else config_values(point.selected.config)
+    return SweepRow(
+        point.number,
+        point.settings,
+        point.selection.variant,
+        point.selection.scope,
+        verdict,
+        reason=reason,
+        by=by,
+        config=config,
+    )
+
+
+def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
+    search = report.search
+    properties = tuple(_property(one, point.number) for one in report.properties)
+    violated = [one for one in properties if one.verdict == "violated"]
+    first = min(violated, key=lambda one: one.depth or 0, default=None)
+    return SweepRow(
+        number=point.number,
+        settings=point.settings,
+        variant=report.variant,
+        scope=report.scope,
+        verdict=report.verdict,
+        reason=search.stopped_by if report.verdict == "inconclusive" else None,
+        property=None if first is None else first.id,
+        depth=None if first is None else first.depth,
+        violated=tuple(one.id for one in violated),
+        unreached=tuple(one.id for one in properties if one.verdict == "unreached"),
+        complete=search.complete,
+        generated=search.generated,
+        distinct=search.distinct,
+        diameter=search.diameter,
+        seconds=search.seconds,
+        by=by,
+        trace=None if first is None else first.trace,
+        properties=properties,
+        config=report.config,
+    )
+
+
+def _property(report: PropertyReport, number: int) -> PropertyOutcome:
+    same = {name: getattr(report, name) for name in PropertyOutcome.__struct_fields__}
+    trace = None if report.trace is None else f"{Ledger.place(number)}/{report.trace}"
+    return PropertyOutcome(**{**same, "trace": trace})

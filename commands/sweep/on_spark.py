@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job, compile_alone
-from elrcheck.commands.sweep.estimate import cost, pack
+from elrcheck.commands.sweep.grid import cost, pack
 from elrcheck.spark.faults import explained
 
 if TYPE_CHECKING:

@@ -29,10 +29,8 @@ from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep import ledger as ledgers
 from elrcheck.commands.sweep.axes import plain_value
-from elrcheck.commands.sweep.estimate import cost, largest_first
-from elrcheck.commands.sweep.grid import Point, SweepGrid, job_of, make_grid
-from elrcheck.commands.sweep.ledger import Ledger
-from elrcheck.commands.sweep.rows import row_of
+from elrcheck.commands.sweep.grid import Point, SweepGrid, cost, job_of, largest_first, make_grid
+from elrcheck.commands.sweep.ledger import Ledger, row_of
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import select_properties

@@ -1,4 +1,4 @@
-"""`elrcheck trace show` and `sample`: a trace as a report, with filters, or in another notation."""
+"""`elrcheck trace show`, `sample` and `replay`: a trace as a report, with filters, or in another notation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from elrcheck.base.requests import TraceFilters
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.report.dot import dot
-from elrcheck.report.mermaid import mermaid
-from elrcheck.results.trace_reports import Shortened, TraceReport
+from elrcheck.report.trace_diagrams import dot, mermaid
+from elrcheck.results.trace_reports import ReplayReport, Shortened, TraceReport
 from elrcheck.results.trace_view import Step, TraceView
+from elrcheck.stored_traces.recorded import Format, read_recorded
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection
-from elrcheck.traces.replay import Replayed
+from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.truth import reached, violations, with_truths
 from elrcheck.traces.watched import watched
 
@@ -176,3 +176,23 @@ def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
         labels.append(label)
     behaviour = Behaviour(TraceOrigin.of(selected, source=f"seed {seed}"), tuple(states), tuple(labels))
     return Replayed(model, selected.config, behaviour, behaviour.labels)
+
+
+def run_replay(path: Path, named: NamedSelection, form: Format | None = None) -> ReplayReport:
+    """Return the replay of a recorded trace.
+
+    Raises UsageFault if the file is not a trace, NothingChecked if it has no state.
+    """
+    loaded = read_recorded(path, named, form)
+    replayed = replay(loaded.model, loaded.config, loaded.behaviour)
+    rejected, recorded = replayed.rejection is not None, len(loaded.behaviour.states)
+    return ReplayReport(
+        verdict="rejected" if rejected else "accepted",
+        origin=replayed.origin,
+        states=recorded,
+        accepted=min(recorded, len(replayed.states)),
+        trace=replayed.view,
+        rejection=replayed.rejection,
+        violated=violations(replayed.plain, replayed.states),
+        beyond=replayed.beyond,
+    )

@@ -17,7 +17,7 @@ from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.base.runner.runner import Processes, Tell
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.lang.ir import Fn
-from elrcheck.results.web.web_answers import ChosenModel, WebSearch
+from elrcheck.results.web_answers import ChosenModel, WebSearch
 
 MOST_SECONDS = 600
 MEMORY = 2 * 2**30

@@ -1,25 +1,28 @@
-"""Answers the requests of the page: for a state, to read or write a trace, to search."""
+"""`elrcheck web`: answers the requests of the page: for a state, to read or write a trace, to search; and serves it."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
+import webbrowser
 from collections import OrderedDict
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
 from elrcheck.commands.web.state_space import FollowedSpace
-from elrcheck.commands.web.web_server import PageAnswers
-from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
-from elrcheck.commands.web.web_view import chosen, web_state
+from elrcheck.commands.web.web_server import PageAnswers, WebServer
+from elrcheck.commands.web.web_view import chosen, demand_packaged, path_of_file, path_of_text, web_state
 from elrcheck.declared.declared_model import declared
-from elrcheck.report.html.html_picture import legend_of
-from elrcheck.results.web.web_answers import ChosenModel, Named, WebSearch, WebStart, WebState, WebTrace
+from elrcheck.report.html.html_trace import legend_of
+from elrcheck.results.web_answers import ChosenModel, Named, WebSearch, WebStart, WebState, WebTrace
 from elrcheck.stored_traces.tracefile import trace_document
 from elrcheck.traces.describe import first_sentence
 from elrcheck.traces.loaded import NamedSelection
@@ -189,3 +192,39 @@ def _words(node: Node) -> tuple[str, ...]:
 
 def _unknown(path: str) -> UsageFault:
     return UsageFault("web-not-found", f"there is nothing at {path[:80]}")
+
+
+@dataclass(frozen=True)
+class WebRequest:
+    """The options of `web`. port: 0 for a free one. trace, repro: where to begin, by default in the initial state."""
+
+    selection: NamedSelection = field(default_factory=NamedSelection)
+    port: int = 0
+    opens: bool = True
+    trace: Path | None = None
+    repro: str = ""
+
+
+def run_web(request: WebRequest, write: Callable[[str], None]) -> None:
+    """Serve until KeyboardInterrupt, which is re-raised; leaves nothing running."""
+    explorer = Explorer(request.selection, request.trace, request.repro)
+    try:
+        server = WebServer(request.port, explorer)
+    except OSError as fault:
+        raise EnvironmentFault(
+            "web-port",
+            f"cannot listen on port {request.port}: {fault.strerror or fault}",
+            help="choose another one with --port, or leave that out for a free one",
+        ) from fault
+    thread = server.start()
+    try:
+        write(f"{server.address}\n")
+        if request.opens:
+            with contextlib.suppress(webbrowser.Error, OSError):
+                webbrowser.open(server.address)
+        while thread.is_alive():
+            time.sleep(0.2)  # not `join`, which does not notice a signal on every system
+    finally:
+        server.shutdown()
+        server.server_close()
+        explorer.close()

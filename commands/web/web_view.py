@@ -1,19 +1,26 @@
-"""Describes a state for the page: its picture, the enabled actions, and which properties hold."""
+"""Describes a state for the page: picture, enabled actions, and which properties hold; and a trace as a path."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
 from typing import Any
 
+from elrcheck.base.documents import JSON_LIMIT, read_text
+from elrcheck.base.errors import UsageFault
 from elrcheck.commands.web.state_space import FollowedSpace, Path
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
-from elrcheck.report.html.html_picture import picture_of
 from elrcheck.report.html.html_sequence import diagram, sequence_html
-from elrcheck.report.html.html_trace import refusal_in_words
-from elrcheck.results.web.web_answers import ChosenModel, EnabledAction, Judged, WebState
-from elrcheck.stored_traces.tracefile import encode_value
+from elrcheck.report.html.html_trace import picture_of, refusal_in_words
+from elrcheck.results.web_answers import ChosenModel, EnabledAction, Judged, WebState, WebTrace
+from elrcheck.stored_traces.recorded import recorded_text
+from elrcheck.stored_traces.tracefile import CODES, encode_value
 from elrcheck.traces.describe import arguments, because, changes, first_sentence, leaves, spelled, trace_view
+from elrcheck.traces.loaded import NamedSelection, stored_traces
+from elrcheck.traces.replay import replay
 from elrcheck.traces.scenes import refused, rule, sentence
 from elrcheck.traces.violation import explain
 from elrcheck.traces.watched import watched
@@ -96,3 +103,48 @@ def _judged(space: FollowedSpace, fn: Fn, before: Any, state: Any) -> Judged:
 
 def _sentence(space: FollowedSpace, label: Label, before: Any, after: Any) -> str:
     return sentence(space.drawing, space.actions[label.action], before, after, label)
+
+
+def path_of_file(path: FilePath, named: NamedSelection) -> WebTrace:
+    """Return the trace in a file that the command line names."""
+    path = stored_traces(path)[0]
+    return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), named)
+
+
+def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
+    """Return the part of a trace that the plain model follows, as a path of the explorer."""
+    loaded = recorded_text(text, name, named)
+    origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
+    source = named.selection
+    selection = replace(origin.selection(), model=source.model, patch=source.patch)
+    starts = tuple(dict.fromkeys(followed.plain.starts))
+    start = starts.index(followed.states[0]) if followed.states else 0
+    space = FollowedSpace(selection, start)
+    steps, refusal = list(followed.labels), None
+    if followed.rejection is not None:
+        number = followed.rejection.step
+        refusal = f"the model does not follow step {number} of this trace: {followed.rejection.reason}"
+        if number == 0:
+            raise UsageFault("trace-rejected", refusal, where=name, help="it may be of another scope")
+    return WebTrace(
+        ChosenModel(selection.variant, selection.scope, selection.overrides, start),
+        tuple(map(space.word, steps)),
+        origin.property,
+        refusal,
+        followed.loop,
+    )
+
+
+def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
+    """Raise UsageFault if a trace names its scope by a file: a page must not read files of this machine."""
+    try:
+        scope = json.loads(text).get("scope", "")
+    except (ValueError, AttributeError, RecursionError):
+        return  # not a stored trace of elrcheck; its reader reports mistakes
+    if isinstance(scope, str) and scope and scope not in allowed:
+        raise UsageFault(
+            "web-scope",
+            "the page cannot read the scope file that this trace names",
+            where=name,
+            help=f"start `elrcheck web --trace {name}`, which can read it",
+        )

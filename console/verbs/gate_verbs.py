@@ -200,7 +200,7 @@ def new(
 
     Writes NAME.py, a lock that two processes may take at once, and test_NAME.py; overwrites nothing.
     """
-    from elrcheck.commands.new import write_new
+    from elrcheck.commands.new_model import write_new
 
     for path in write_new(name, directory):
         shell.write_line(f"wrote    {path}")

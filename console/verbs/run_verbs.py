@@ -100,7 +100,7 @@ def coverage(
     RUN is a run folder, FILE a JSON report of `check` or `mutate --guards`; by default all runs in --folder
     count.
     """
-    from elrcheck.commands.run_coverage import merge, stored_reports
+    from elrcheck.commands.run_list import merge, stored_reports
 
     return shell.deliver(merge(paths or stored_reports(folder), strict), output)
 

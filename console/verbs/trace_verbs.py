@@ -1,23 +1,50 @@
-"""Verbs below `elrcheck trace`: show, diff, minimise, sample and step."""
+"""Verbs about traces: replay and explain, and below `elrcheck trace` show, diff, minimise, sample and step."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from elrcheck.base.common_options import Repro, Seed
+from elrcheck.base.common_options import Properties, Repro, Seed
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.console.help import Commands
-from elrcheck.console.output import PLAIN_REPORT, Output
+from elrcheck.console.output import CASES, PAGE, PLAIN_REPORT, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import selection_of_trace, verb
-from elrcheck.console.verbs.trace_options import As, Expressions, FileFormat, OptionalTraceFile, Save, trace_file
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import Selection, TraceFilters
     from elrcheck.results.trace_reports import TraceReport
+
+
+SourceFormat: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
+Notation: TypeAlias = Literal["trace", "tla", "itf", "mermaid", "dot"]
+
+
+def trace_file(metavar: str = "FILE") -> Option:
+    """Return an argument that is a stored trace, or a file in another notation."""
+    return Option(metavar=metavar, kind="path", complete="stored_traces", otherwise="file", argument=True)
+
+
+OptionalTraceFile: TypeAlias = Annotated[Path | None, trace_file("[FILE]")]
+FileFormat: TypeAlias = Annotated[
+    SourceFormat | None, Option("Notation of FILE; by default detected from its content.", flags="--file-format")
+]
+Expressions: TypeAlias = Annotated[
+    tuple[str, ...],
+    Option(
+        "Also show the value of EXPR, in the modelling language over the state s, such as len(s.partition.isr)",
+        flags="--eval",
+        metavar="EXPR",
+    ),
+]
+As: TypeAlias = Annotated[
+    Notation | None, Option("Print the trace in this notation instead of a report.", flags="--as")
+]
+Save: TypeAlias = Annotated[Path | None, Option("Store the trace in the format `check` uses.", kind="file")]
+
 
 traces = Commands("trace", help="Show, compare, shorten, sample and build traces.")
 
@@ -176,3 +203,60 @@ traces.add_command(diff)
 traces.add_command(minimise)
 traces.add_command(sample)
 traces.add_command(step)
+
+
+@verb(requests="requests", formats=CASES)
+def replay(
+    shell: Shell,
+    output: Output,
+    *,
+    path: Annotated[Path, trace_file()],
+    source_format: Annotated[
+        SourceFormat | None, Option("Notation of FILE; by default detected from its content.", flags="--from")
+    ] = None,
+    selection: Selection,
+) -> ExitCode:
+    """Replay a recorded trace in the model.
+
+    Reads stored traces, ITF (Apalache, Quint), TLC's -dumpTrace json and TLC's printed output. A trace that
+    the model refuses is a finding: the report shows the accepted prefix and, for every action, the guard that
+    failed.
+
+    A trace that names its variant and scope is replayed there unless options override them.
+    """
+    from elrcheck.commands.trace.show import run_replay
+
+    report = run_replay(path, selection_of_trace(selection), source_format)
+    return shell.deliver(report, output)
+
+
+@verb(requests="requests", formats=PAGE)
+def explain(
+    shell: Shell,
+    selection: Selection,
+    output: Output,
+    path: OptionalTraceFile = None,
+    repro: Repro = None,
+    source_format: FileFormat = None,
+    properties: Properties = (),
+    action: Annotated[
+        str | None,
+        Option(
+            "Explain why this action is not enabled, instead of a property.", metavar="NAME[(ARGS)]", complete="actions"
+        ),
+    ] = None,
+    at: Annotated[
+        int | None, Option("State to explain, from 0; by default where the property first fails, else the last.")
+    ] = None,
+) -> ExitCode:
+    """Explain why a property fails or holds in a state, or why an action is not enabled there.
+
+    Shows the deciding part of the formula, for which broker or offset, and the values it reads. Exits with 1
+    when a property fails or the action is not enabled.
+    """
+    from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
+    from elrcheck.stored_traces.followed_trace import subject_of
+
+    subject = subject_of(path, repro, selection_of_trace(selection), source_format)
+    report = run_explain(subject, ExplainQuestion(properties, action, at))
+    return shell.deliver(report, output)

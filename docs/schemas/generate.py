@@ -15,7 +15,7 @@ from elrcheck.base.common_options import KINDS
 from elrcheck.base.typed.configuration import config_fields
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.console.effective_options import EffectiveOption
-from elrcheck.declared.effective import Effective
+from elrcheck.declared.select import Effective
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.doctor import DoctorItem
 from elrcheck.kafka.what_if.question import PARTITION_KEYS, SETS, knob_names

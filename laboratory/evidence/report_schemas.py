@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from msgspec import Struct
 
 from elrcheck.lang.source import field_texts
-from elrcheck.report.kinds import every_kind
+from elrcheck.report.document import every_kind
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditedLog, AuditStep
 from elrcheck.results.check_report import SearchReport

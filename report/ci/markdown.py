@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from elrcheck.report.document import Case, Document, Suite, path_below
-from elrcheck.report.mermaid import mermaid
 from elrcheck.report.terminal import full_text
+from elrcheck.report.trace_diagrams import mermaid
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
 _MOST_OPEN = 3

@@ -1,4 +1,4 @@
-"""The reports of `trace` and `replay` as text; the verdict, or the violated properties, come last."""
+"""The reports of `trace`, `replay`, `model diff` and `tlc` as text; the verdict, or what is violated, comes last."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from elrcheck.report.document import (
 from elrcheck.report.plain_words import broker_count, several, unbound, with_reason
 from elrcheck.results.any_report import OfModel
 from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, RefusedTrace
+from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change, Step, TraceView
 
@@ -321,9 +322,38 @@ def replay_sheet(report: ReplayReport) -> Sheet:
     return Sheet(summary, (suite,))
 
 
+def tlc_blocks(report: TlcReport, detail: int = 0) -> Iterator[Block]:
+    if report.ours is not None and report.theirs is not None:
+        yield Table(
+            ("checker", "generated", "distinct", "diameter"),
+            [
+                (name, counts.generated, counts.distinct, counts.diameter)
+                for name, counts in (("elrcheck", report.ours), ("TLC", report.theirs))
+            ],
+        )
+    if report.stored > 1:
+        rows = [(one.property, one.file, one.verdict.replace("_", " "), one.detail) for one in report.traces]
+        yield Table(("property", "trace", "verdict", "why"), rows)
+        if len(report.traces) < report.stored:
+            yield Line(f"{report.stored - len(report.traces)} more were not checked")
+    if detail > 0 or report.verdict == "failed":
+        for line in report.output_tail:
+            yield Line(f"   | {line}")
+    all_confirmed = len(report.traces) > 1 and report.verdict == "confirmed"
+    what = f"{len(report.traces)} traces" if all_confirmed else report.module
+    yield Headline(report.verdict, f"{what}, TLC {report.version}, {report.seconds:.1f} s")
+    if report.stored == 1:
+        yield from (Labelled("trace", f"{one.file}: {one.detail}") for one in report.traces)
+    if detail >= 0:
+        yield Labelled("command", " ".join(report.command))
+        if report.tlc_exit_code is not None:
+            yield Labelled("exit", f"{report.tlc_exit_code} of TLC")
+
+
 KINDS: ReportKinds = {
     ReplayReport: ReportKind("replay", replay_blocks, replay_sheet),
     TraceReport: ReportKind("trace show", trace_report_blocks),
     TraceDiffReport: ReportKind("trace diff", trace_diff_blocks),
     ModelDiffReport: ReportKind("model diff", model_diff_blocks, model_diff_sheet),
+    TlcReport: ReportKind("tlc", tlc_blocks),
 }

@@ -1,4 +1,5 @@
-"""Bar charts of the HTML report: lengths relative to the longest, rounded to be equal on all platforms."""
+"""Bar charts and the matrix of a proof in the HTML report; lengths are relative to the longest, rounded to be equal
+on all platforms."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Sequence
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.check_report import ActionReport, VariableReport
+from elrcheck.results.prove_report import CellReport, ProveReport
 
 HEIGHT = 160
 WIDTH = 640
@@ -94,3 +96,34 @@ def variables(reports: Sequence[VariableReport]) -> tuple[Bar, ...]:
 
 def _length(value: int, most: int) -> float:
     return round(100 * value / most, 1) if most else 0.0
+
+
+PROOF_SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
+
+
+class ProofMatrix(Record, frozen=True):
+    """A proof matrix."""
+
+    lemmas: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[CellReport | None, ...]], ...]
+    """An action and its cell for each lemma, None if there is no such obligation."""
+    proved: int
+    total: int
+    seconds: float
+
+
+def matrix(report: ProveReport) -> ProofMatrix | None:
+    """Return the matrix; None if the proof has no cells."""
+    if not report.cells:
+        return None
+    lemmas = tuple(dict.fromkeys(cell.lemma for cell in report.cells))
+    by_action: dict[str, dict[str, CellReport]] = {}
+    for cell in report.cells:
+        by_action.setdefault(cell.action, {})[cell.lemma] = cell
+    return ProofMatrix(
+        lemmas,
+        tuple((action, tuple(cells.get(lemma) for lemma in lemmas)) for action, cells in by_action.items()),
+        sum(cell.verdict == "proved" for cell in report.cells),
+        len(report.cells),
+        sum(cell.seconds for cell in report.cells),
+    )

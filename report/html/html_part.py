@@ -9,9 +9,8 @@ from msgspec import field
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.document import THIN_SPACE, Block, Case, Document, Headline, Labelled
 from elrcheck.report.html.html_card import Card
-from elrcheck.report.html.html_charts import Bar, Growth
+from elrcheck.report.html.html_charts import Bar, Growth, ProofMatrix
 from elrcheck.report.html.html_lanes import LanePicture
-from elrcheck.report.html.html_matrix import ProofMatrix
 from elrcheck.report.html.html_states import Picture
 from elrcheck.report.html.html_trace import TraceBlock
 from elrcheck.results.gate_report import Difference

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.html.page_template import packaged
 from elrcheck.report.log_notes import LogChange, StepNotes, name, notes
-from elrcheck.report.mermaid import important, place_of
+from elrcheck.report.trace_diagrams import important, place_of
 from elrcheck.results.trace_view import CONTROLLER, Change, Step, TraceView
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.report.html import page_template
 from elrcheck.report.html.layered import layered
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 
@@ -296,3 +297,17 @@ def _tip(points: Sequence[Point]) -> str:
     back = (x3 - 7 * dx, y3 - 7 * dy)
     one, other = (back[0] - 3.2 * dy, back[1] + 3.2 * dx), (back[0] + 3.2 * dy, back[1] - 3.2 * dx)
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in ((x3, y3), one, other)) + "z"
+
+
+ALONE = """
+.states { background: var(--back); }
+.states .page { fill: var(--back); }
+.states .said { display: none; pointer-events: none; }
+.states .said rect { fill: var(--back); stroke: var(--ink); }
+"""
+
+
+def to_svg(graph: SmallGraph) -> str:
+    """Return valid XML; the description of a state appears on hover or focus, by CSS only."""
+    style = page_template.source("palette.css") + page_template.source("states.css") + ALONE
+    return page_template.packaged("states.svg.j2").render(picture=picture(graph, alone=True), style=style)

@@ -7,10 +7,37 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.html.html_picture import legend_of, picture_of
 from elrcheck.report.html.html_sequence import SequenceDiagram, diagram
+from elrcheck.report.html.page_template import packaged, source
 from elrcheck.report.plain_sentence import lost
+from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
 from elrcheck.results.trace_view import RefusedAction, Scene, TraceView, Truth
+
+MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
+DESCRIPTIONS = {
+    "acknowledged": "acknowledged to its producer",
+    "committed": "committed",
+    "other": "not the record that was committed at this offset",
+    "open": "not committed",
+    "missing": "committed, and not in this log",
+}
+CHANGES = {"new": "new in this step", "gone": "gone in this step", "": ""}
+TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known", "replica": "replica"}
+CHANGED = "<li>Yellow: the last step changed it.</li>"
+
+
+def picture_of(drawn: DrawnFields | DrawnPartition) -> str:
+    """Return the picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
+    if isinstance(drawn, DrawnFields):
+        return packaged("fields.html.j2").render(picture=drawn)
+    partition = packaged("partition.html.j2")
+    return partition.render(picture=drawn, marks=MARKS, said=DESCRIPTIONS, changes=CHANGES, tones=TONES)
+
+
+def legend_of(drawn: DrawnFields | DrawnPartition) -> str:
+    """Return what the signs of a picture mean, as the items of a list in HTML."""
+    return CHANGED if isinstance(drawn, DrawnFields) else source("partition_legend.html")
+
 
 MOST_CALLS = 4
 """Arguments of a refused action that are named."""

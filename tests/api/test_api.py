@@ -18,8 +18,7 @@ import pytest
 from msgspec.structs import replace
 
 import elrcheck
-from elrcheck.api.result_types import as_result
-from elrcheck.api.tables import tables_of
+from elrcheck.api.result_types import as_result, tables_of
 from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli

@@ -11,7 +11,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.declared.effective import effective
+from elrcheck.declared.select import effective
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.checking.suite.suite_counts import packaged_counts
 from elrcheck.checking.suite.suite_file import packaged_suites
-from elrcheck.commands.fork import write_fork
+from elrcheck.commands.new_model import write_fork
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import resolve

@@ -17,7 +17,7 @@ from elrcheck.checking.baseline.baseline_text import baseline_text
 from elrcheck.checking.baseline.suite_entry import ExpectedRun, SuiteEntry, recorded_runs
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
-from elrcheck.commands.gate.suite_diff import suite_differences
+from elrcheck.commands.gate.gate_suites import suite_differences
 from elrcheck.kafka.controller_proof.prove_controller import run_controller
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation

@@ -11,8 +11,7 @@ import pytest
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.cli import cli
-from elrcheck.commands.run_coverage import merge, stored_reports
-from elrcheck.commands.run_list import list_runs
+from elrcheck.commands.run_list import list_runs, merge, stored_reports
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from support.places import SCHEMAS

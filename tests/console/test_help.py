@@ -14,7 +14,7 @@ from elrcheck.catalogue.configured import find_variant
 from elrcheck.cli import cli
 from elrcheck.console.help import GROUPS, MANY, command_help
 from elrcheck.console.shell import run
-from elrcheck.console.verbs.sweep_verbs import FORMS
+from elrcheck.console.verbs.search_verbs import FORMS
 from elrcheck.report.formats import EVERY, FORMATS
 from support.places import ROOT
 

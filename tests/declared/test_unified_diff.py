@@ -8,7 +8,7 @@ import random
 import pytest
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.declared.unified_diff import apply_diff
+from elrcheck.declared.patched import apply_diff
 
 TEXTS = {"model/a.py": "".join(f"line {n}\n" for n in range(1, 21)), "__init__.py": "one\ntwo\nthree"}
 

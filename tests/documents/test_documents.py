@@ -18,7 +18,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.glossary import term
 from elrcheck.catalogue.lookup import entries
 from elrcheck.cli import cli
-from elrcheck.commands.new import write_new
+from elrcheck.commands.new_model import write_new
 from elrcheck.declared.select import resolve
 from elrcheck.invariants import modules
 from elrcheck.report.formats import FORMATS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import elrcheck
-from elrcheck.commands.new import write_new
+from elrcheck.commands.new_model import write_new
 from elrcheck.tla_export.tlc_process import TlcOptions, TlcRun, find_tools, run_tlc
 from support.invoked import Invoke
 from support.places import ROOT

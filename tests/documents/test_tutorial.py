@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.commands.new import write_new
+from elrcheck.commands.new_model import write_new
 from support.followed import Block, blocks, environment, follow
 from support.places import ROOT
 

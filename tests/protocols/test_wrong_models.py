@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.commands.new import write_new
+from elrcheck.commands.new_model import write_new
 from support.edits import replaced
 from support.invoked import Invoke
 

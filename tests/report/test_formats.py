@@ -25,11 +25,10 @@ from elrcheck.console.shell import Shell
 from elrcheck.report.ci.github import message, value
 from elrcheck.report.ci.junit import legal
 from elrcheck.report.ci.markdown import escape, to_markdown
-from elrcheck.report.document import Case, Document, Sheet, Suite
+from elrcheck.report.document import Case, Document, Sheet, Suite, judged
 from elrcheck.report.formats import EVERY, FORMATS, LISTS, PLAIN, render
-from elrcheck.report.kinds import judged
 from elrcheck.report.log_notes import Loss, loss
-from elrcheck.report.mermaid import mermaid
+from elrcheck.report.trace_diagrams import mermaid
 from elrcheck.results.any_report import Report
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_view import Argument, Step, TraceView

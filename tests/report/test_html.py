@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.printable import printable
-from elrcheck.report.html.html_charts import growth, variables, yields
-from elrcheck.report.html.html_matrix import matrix
+from elrcheck.report.html.html_charts import growth, matrix, variables, yields
 from elrcheck.report.html.html_page import MOST_CASES
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block

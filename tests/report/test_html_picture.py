@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.picture.drawn_state import drawn
-from elrcheck.report.html.html_picture import picture_of
-from elrcheck.results.drawn.drawn_fields import Fact
-from elrcheck.results.drawn.drawn_partition import DrawnPartition
+from elrcheck.report.html.html_trace import picture_of
+from elrcheck.results.drawn_picture import DrawnPartition, Fact
 from elrcheck.stored_traces.followed_trace import of_repro
 
 WRITTEN = "1/5/2"

@@ -10,8 +10,7 @@ import pytest
 from elrcheck.base.progress import LevelDone, PointsDone, fitted
 from elrcheck.report.document import Table
 from elrcheck.report.formats import blocks
-from elrcheck.report.line_breaks import column_widths, lines
-from elrcheck.report.terminal import Page, open_console, plain_text
+from elrcheck.report.terminal import Page, column_widths, lines, open_console, plain_text
 from elrcheck.results.any_report import Report
 from support.page_samples import DRIFT, RISK, SEVERAL, SUITE
 from support.report_samples import MUTATE, PROVE

@@ -12,9 +12,9 @@ import pytest
 from msgspec import inspect, structs
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.report.document import every_kind
 from elrcheck.report.formats import blocks
 from elrcheck.report.json_report import to_json
-from elrcheck.report.kinds import every_kind
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import (

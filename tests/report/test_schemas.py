@@ -19,7 +19,7 @@ from elrcheck.cli import cli
 from elrcheck.console.help import command_help
 from elrcheck.console.shell import run
 from elrcheck.laboratory.evidence.report_schemas import DIALECT, file_name, identifier
-from elrcheck.report.kinds import every_kind
+from elrcheck.report.document import every_kind
 from support.places import ROOT
 from support.places import SCHEMAS as FOLDER
 from support.scripts import script

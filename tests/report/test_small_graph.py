@@ -22,9 +22,8 @@ from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.plain import PlainModel
-from elrcheck.report.html.html_states import KINDS, MIXED, OTHERS, picture
+from elrcheck.report.html.html_states import KINDS, MIXED, OTHERS, picture, to_svg
 from elrcheck.report.html.layered import crossings, layered
-from elrcheck.report.html.svg import to_svg
 from elrcheck.report.json_report import to_json
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
@@ -128,7 +127,7 @@ def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
 def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
     request = CheckRequest(Selection("kip_full", "two-brokers-quiet"), ("P-1",), engine="reference")
     assert run_check(request, Silent()).small_graph is None
-    for name in ("checking.check", "explorer.graph.small_graph", "report.html.html_exploration"):
+    for name in ("checking.check", "explorer.graph.small_graph", "report.html.html_page"):
         monkeypatch.setattr(f"elrcheck.{name}.MOST_STATES", 5)
     report = run_check(dataclasses.replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)

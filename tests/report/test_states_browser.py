@@ -10,7 +10,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
 from elrcheck.checking.check import run_check
 from elrcheck.report.formats import render
-from elrcheck.report.html.svg import to_svg
+from elrcheck.report.html.html_states import to_svg
 from elrcheck.results.check_report import CheckReport
 from support.browser import MISSING, Browser
 from support.html_pages import contrast, width

@@ -12,7 +12,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.checking.trace_notation import export_loaded
-from elrcheck.commands.trace.replay_file import run_replay
+from elrcheck.commands.trace.show import run_replay
 from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.traces.loaded import NamedSelection

@@ -16,7 +16,7 @@ from elrcheck.base.errors import ElrError, ExitCode, NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.cli import cli
-from elrcheck.commands.trace.replay_file import run_replay
+from elrcheck.commands.trace.show import run_replay
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.json_report import as_data

@@ -15,10 +15,10 @@ import pytest
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.console.verbs.sweep_verbs import sweep
+from elrcheck.console.verbs.search_verbs import sweep
 from elrcheck.report.formats import blocks
-from elrcheck.report.html.sweep_html import sweep_page
 from elrcheck.report.json_report import to_json
+from elrcheck.report.report_pages import to_html
 from elrcheck.report.sweep_matrix import SIGNS, matrices, sweep_markdown
 from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
@@ -188,7 +188,7 @@ class Checker(HTMLParser):
 
 
 def test_html_is_well_formed_and_needs_nothing_else() -> None:
-    page = sweep_page(REPORT)
+    page = to_html(REPORT)
     checker = Checker()
     checker.feed(page)
     checker.close()

@@ -11,8 +11,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.kafka_partition import MODEL
 from elrcheck.commands.sweep.axes import parse_axis
-from elrcheck.commands.sweep.estimate import pack
-from elrcheck.commands.sweep.grid import SweepGrid, make_grid
+from elrcheck.commands.sweep.grid import SweepGrid, make_grid, pack
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("fences=1",))
 

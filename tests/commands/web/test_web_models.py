@@ -11,12 +11,12 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.fork import write_fork
+from elrcheck.commands.new_model import write_fork
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
-from elrcheck.report.html.html_picture import legend_of, picture_of
-from elrcheck.results.drawn.drawn_fields import DrawnFields, Fact
+from elrcheck.report.html.html_trace import legend_of, picture_of
+from elrcheck.results.drawn_picture import DrawnFields, Fact
 from elrcheck.traces.drawn_by_fields import drawn_fields
 from elrcheck.traces.loaded import NamedSelection
 from support.edits import patch_file

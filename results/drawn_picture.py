@@ -1,9 +1,38 @@
-"""A state as a Kafka engineer draws it: a lane for each broker with its log as boxes, and the controller's view."""
+"""Drawings of a state: by its fields, or of a partition, as a Kafka engineer draws it."""
 
 from __future__ import annotations
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.drawn.drawn_fields import Fact
+
+
+class Fact(Record, frozen=True):
+    """A value, and whether the last step changed it."""
+
+    name: str
+    value: str
+    changed: bool = False
+
+
+class DrawnMember(Record, frozen=True):
+    """A member of a sort, such as `node 0`, and its values in the order of the columns."""
+
+    name: str
+    values: tuple[Fact, ...]
+
+
+class DrawnSort(Record, frozen=True):
+    """The table of a sort."""
+
+    word: str
+    columns: tuple[str, ...]
+    members: tuple[DrawnMember, ...]
+
+
+class DrawnFields(Record, frozen=True):
+    """A state of any model: facts, and a table with a row for each member of a sort."""
+
+    facts: tuple[Fact, ...]
+    sorts: tuple[DrawnSort, ...]
 
 
 class DrawnRecord(Record, frozen=True):
@@ -37,7 +66,7 @@ class DrawnBroker(Record, frozen=True):
 
 
 class DrawnPartition(Record, frozen=True):
-    """The whole picture."""
+    """A lane for each broker with its log as boxes, and the controller's view."""
 
     facts: tuple[Fact, ...]
     offsets: int

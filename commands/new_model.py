@@ -1,7 +1,8 @@
-"""`elrcheck model fork`: copy Kafka's model, or another, into a folder, to change it there."""
+"""`elrcheck new` and `elrcheck model fork`: a small model of a protocol, or a copy of one, to change it."""
 
 from __future__ import annotations
 
+import keyword
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,6 +10,22 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.declared.declared_model import declared
+
+
+def write_new(name: str, folder: Path) -> tuple[Path, ...]:
+    """Write NAME.py and test_NAME.py, and return their paths; raise UsageFault for a bad name or if one exists."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        help = "letters, digits and _, no digit first, and not a Python keyword: tests import the file by its name"
+        raise UsageFault("usage-bad-value", f"`{name}` is not a valid name of a Python module", help=help)
+    texts = {folder / f"{name}.py": "new_model.py.txt", folder / f"test_{name}.py": "new_test.py.txt"}
+    for path in texts:
+        if path.exists():
+            raise UsageFault("new-exists", f"{path} exists already", help="choose another name")
+    templates = files("elrcheck.commands") / "templates"
+    for path, template in texts.items():
+        write_file(path, (templates / template).read_text(encoding="utf-8").replace("{name}", name))
+    return tuple(texts)
+
 
 DECLARATION = "__init__.py"
 README = "README.md"

@@ -1,1 +1,0 @@
-"""The picture of a state, by its fields or as a partition."""
