@@ -159,10 +159,9 @@ def run_search(
             cache, native = KernelCache(), None
             if request.engine == "local":
                 words = request.fingerprint // 64
-                limited = request.limits.max_depth is not None or request.limits.max_states is not None
-                limited = limited or (request.limits.time_budget or SHORT_BUDGET) < SHORT_BUDGET
-                long = subject.expected >= LONG_SEARCH and not limited
-                native = kept_kernel(lowered, cache, words, quick=not long) if family is None else family.native
+                # Compiled during the search, a kernel would take memory that the limit has given to states.
+                quick = request.limits.memory is None and not _is_long(subject, request.limits)
+                native = kept_kernel(lowered, cache, words, quick) if family is None else family.native
             settings = SearchSettings(
                 limits=replace(request.limits, memory=_room_for_states(request.limits.memory)),  # beside the kernel
                 workers=request.workers or processors(),
@@ -220,6 +219,13 @@ def no_collection() -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
+
+
+def _is_long(subject: SearchSubject, limits: Limits) -> bool:
+    """Return whether the search is expected to be long, and no limit ends it early."""
+    limited = limits.max_depth is not None or limits.max_states is not None
+    limited = limited or (limits.time_budget or SHORT_BUDGET) < SHORT_BUDGET
+    return subject.expected >= LONG_SEARCH and not limited
 
 
 def _room_for_states(memory: int | None) -> int | None:
