@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from elrcheck.base.atomic import cannot_write
+from elrcheck.base.atomic import writing
 from elrcheck.base.errors import EnvironmentFault
 
 
@@ -25,12 +25,9 @@ def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Itera
     if not needed:
         yield
         return
-    try:
+    new_folders: list[Path] = []
+    with contextlib.suppress(EnvironmentFault) if optional else in_another_folder(), writing(folder):
         new_folders = _make(folder)
-    except OSError as fault:
-        if not optional:
-            raise elsewhere(cannot_write(folder, fault)) from fault
-        new_folders = []
     lock = _lock(folder)
     try:
         if lock is None:
@@ -49,10 +46,15 @@ def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Itera
             os.close(lock)
 
 
-def elsewhere(fault: EnvironmentFault) -> EnvironmentFault:
-    """Return a fault about a run folder, with the remedy that another folder is."""
-    fault.help = "name another: --run-dir DIR" if fault.help is None else f"{fault.help}, or choose another --run-dir"
-    return fault
+@contextlib.contextmanager
+def in_another_folder() -> Iterator[None]:
+    """Add to a fault of a block that writes into a run folder the remedy that another folder is."""
+    try:
+        yield
+    except EnvironmentFault as fault:
+        another = "name another: --run-dir DIR"
+        fault.help = another if fault.help is None else f"{fault.help}, or choose another --run-dir"
+        raise
 
 
 def is_occupied(folder: Path) -> bool:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.base.run_lock import alone_in, elsewhere
+from elrcheck.base.run_lock import alone_in, in_another_folder
 from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.outcome_report import report_of
 from elrcheck.checking.runs.folders import REPORT, free_place, reject_file
@@ -67,7 +67,8 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
     if report.run_dir is not None:
         from elrcheck.report.json_report import to_json
 
-        write_file(Path(report.run_dir) / REPORT, to_json(report))
+        with in_another_folder():
+            write_file(Path(report.run_dir) / REPORT, to_json(report))
     return report
 
 
@@ -171,8 +172,6 @@ def store_findings(folder: Path, selected: Selected, findings: dict[str, Replaye
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
         behaviour = replace(finding.followed, origin=TraceOrigin.of(selected, ident))
-        try:
+        with in_another_folder():
             write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
-        except EnvironmentFault as fault:
-            raise elsewhere(fault) from fault
     return stored

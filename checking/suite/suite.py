@@ -25,6 +25,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import DEFAULT_VARIANT, Limits, SuiteRequest
+from elrcheck.base.run_lock import in_another_folder
 from elrcheck.base.runner.runner import each, run_tasks
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
@@ -282,7 +283,8 @@ def _stored(one: SuiteViolation, case: SuiteCase, answer: JobAnswer, place: Path
     if one.expected or text is None:
         return one
     name = f"{case.name.replace('/', '.')}.{one.id}.trace.json"
-    write_file(place / name, text)
+    with in_another_folder():
+        write_file(place / name, text)
     return replace(one, trace=name)
 
 

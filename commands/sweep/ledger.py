@@ -20,10 +20,10 @@ from msgspec import structs
 
 from elrcheck.base.atomic import write_file, write_files
 from elrcheck.base.documents import read_json
-from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, to_data
-from elrcheck.base.run_lock import elsewhere
+from elrcheck.base.run_lock import in_another_folder
 from elrcheck.base.runner.journal import Journal
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
@@ -217,10 +217,8 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
             help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir",
         )
     document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": to_data(sweep)}
-    try:
+    with in_another_folder():
         write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
-    except EnvironmentFault as fault:
-        raise elsewhere(fault) from fault
     return Ledger(place, range(1, len(sweep.points) + 1))
 
 

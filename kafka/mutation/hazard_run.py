@@ -19,6 +19,7 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.run_lock import in_another_folder
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.catalogue.configured import find_variant
@@ -227,7 +228,8 @@ def _detected(
         name = f"{hazard.id}-{ident}.trace.json"
         overrides = overridden(pair.changed, pair.overrides)
         origin = TraceOrigin(hazard.variant, hazard.scope, overrides, ident)
-        write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
+        with in_another_folder():
+            write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
     return structs.replace(
         report,
         verdict="found",

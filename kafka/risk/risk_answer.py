@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from elrcheck.base.run_lock import in_another_folder
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.properties import ConsistentRead, NoCommittedRecordLost
@@ -185,7 +186,8 @@ class Answerer:
         base = f"{settings.kafka}-rf{settings.replication_factor}-min{settings.min_insync_replicas}-{elr}"
         path = self.folder / f"{base}-{'-'.join(events)}.{ident}.trace.json"
         origin = TraceOrigin.of(selected, violated_by(self.search.config(events), ident, states[-1]))
-        write_trace(path, Behaviour(origin, states, labels), self.model.state_ty)
+        with in_another_folder():
+            write_trace(path, Behaviour(origin, states, labels), self.model.state_ty)
         return str(path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
+from elrcheck.base.run_lock import in_another_folder
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.declared.select import resolve
@@ -51,5 +52,6 @@ def _store(folder: Path, model: Model, ident: str, run: RunReport, replayed: Rep
     parts |= {f"{stem}-{one.id}.trace.json": (one.id, hits[one.id]) for one in run.broken}
     for name, (prop, end) in parts.items():
         part = replace(whole.prefix(end), origin=replace(origin, property=prop))
-        write_trace(folder / name, part, model.state_ty)
+        with in_another_folder():
+            write_trace(folder / name, part, model.state_ty)
     return tuple(parts)

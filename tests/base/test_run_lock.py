@@ -115,3 +115,24 @@ def test_where_no_folder_can_be_created(
     err = capsys.readouterr().err
     assert ("cannot write .elrcheck/runs/" in err and "name another: --run-dir DIR" in err) == (code != ExitCode.HOLDS)
     assert (tmp_path / ".elrcheck").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("argv", "taken"),
+    [
+        ("check --scope two-brokers-quiet --run-dir run", "report.json"),
+        ("check --variant legacy --scope two-brokers -p P-1 --run-dir run", "P-1.trace.json"),
+        ("sweep --scope two-brokers-quiet --sweep crashes=0 --run-dir run", "sweep.json"),
+        ("scenario E-1 --run-dir run", "E-1-kip_full.trace.json"),
+    ],
+)
+def test_a_run_folder_that_cannot_be_written(
+    argv: str, taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every file of a run names the option for another folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / taken).symlink_to(tmp_path / "missing" / "file")
+    assert run(cli, ["--no-progress", *argv.split()]) == ExitCode.ENVIRONMENT
+    err = capsys.readouterr().err
+    assert f"cannot write run/{taken}" in err and "= help: name another: --run-dir DIR" in err
