@@ -20,7 +20,8 @@ import itertools
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -234,9 +235,10 @@ class LevelTasks:
                 full = full or not shard.states.insert(*piece)
                 clock.lap("insert")
             note = incoming.note
-            for piece in self._own(partition, note.attempt, kernel, clock):
-                full = full or not shard.states.insert(*piece)
-                clock.lap("insert")
+            with closing(self._own(partition, note.attempt, kernel, clock)) as own:
+                for piece in own:
+                    full = full or not shard.states.insert(*piece)
+                    clock.lap("insert")
             report.counters, report.flags, report.sent = note.counters, note.flags, note.sent
             report.read = read + note.read
             if not full:
@@ -252,7 +254,7 @@ class LevelTasks:
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
-    def _own(self, partition: int, attempt: str, kernel: Kernel, clock: Clock) -> Iterator[Piece]:
+    def _own(self, partition: int, attempt: str, kernel: Kernel, clock: Clock) -> Generator[Piece, None, None]:
         """Yield the partition's candidates for itself, recomputed if this worker lacks those of the attempt.
 
         In that case they are all of them, because it is unknown which ones were sent.
@@ -262,13 +264,12 @@ class LevelTasks:
             while pending.pieces:
                 yield pending.pieces.pop()
             return
-        crew = SearchCrew(kernel, self.run.threads)  # that of the worker inserts
         frontier = self._files(kernel).blocks(self.levels[partition][-1])
-        for owner, rows, whos in self._candidates(frontier, kernel, crew, clock):
-            if owner == partition:
-                clock.lap("route")
-                yield rows, whos
-        crew.close()
+        with closing(SearchCrew(kernel, self.run.threads)) as crew:  # that of the worker inserts
+            for owner, rows, whos in self._candidates(frontier, kernel, crew, clock):
+                if owner == partition:
+                    clock.lap("route")
+                    yield rows, whos
 
     # -- both
 
