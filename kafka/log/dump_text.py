@@ -2,11 +2,13 @@
 
 The tool prints a line for each batch and one for each record in it, with the record as JSON
 (kafka.tools.DumpLogSegments). Tagged fields are printed only if they are set, so the table of records supplies the
-others. Other lines, such as warnings of the shell script, are skipped.
+others. Other lines, such as warnings of the shell script, are skipped. A redirection of PowerShell writes UTF-16.
 """
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +36,7 @@ STARTS = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end off
 LONGEST = 1 << 24
 """Bytes of a line. A record of a metadata log has at most 8 MB."""
 LOOKED_AT = 1 << 14
+MARK, REPLACED = codecs.BOM_UTF8.decode(), "\N{REPLACEMENT CHARACTER}"
 RANGES = {
     ValueEncoding.INT8: 7,
     ValueEncoding.INT16: 15,
@@ -55,7 +58,16 @@ def is_dump(path: Path) -> bool:
 
 def starts_as_dump(start: bytes) -> bool:
     """Return whether a file with these first bytes is the text of a dump."""
-    return b"\0" not in start and any(line.startswith(STARTS) for line in start.decode("utf-8", "replace").splitlines())
+    return _encoding(start) is not None
+
+
+def _encoding(start: bytes) -> str | None:
+    """Return the encoding of a dump with these first bytes; None if they are not those of a dump."""
+    for encoding in ("utf-16-le", "utf-16-be") if b"\0" in start else ("utf-8",):
+        lines = start.decode(encoding, "replace").removeprefix(MARK).splitlines()
+        if any(line.startswith(STARTS) for line in lines):
+            return encoding
+    return None
 
 
 def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
@@ -69,31 +81,52 @@ def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
 
 def read_dump_text(path: str, file: BinaryIO, stop: Callable[[], bool] = never) -> Iterator[Item]:
     """Read the records of an open file; path is its name in messages."""
-    return _Dump(path, iter(lambda: b"" if stop() else file.readline(LONGEST), b"")).items()
+    encoding = _encoding(file.read(LOOKED_AT)) or "utf-8"
+    file.seek(0)
+    return _Dump(path, encoding, _lines(file, encoding, stop)).items()
+
+
+def _lines(file: BinaryIO, encoding: str, stop: Callable[[], bool]) -> Iterator[tuple[str | None, int]]:
+    """Yield each line, None if it is not in this encoding, and its length in bytes."""
+    if encoding == "utf-8":
+        while not stop() and (raw := file.readline(LONGEST)):
+            try:
+                yield raw.decode(), len(raw)
+            except UnicodeDecodeError:
+                yield None, len(raw)
+        return
+    text = io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
+    try:
+        while not stop() and (line := text.readline(LONGEST)):
+            yield None if REPLACED in line else line, len(line.encode(encoding))
+    finally:
+        text.detach()
 
 
 class _Dump:
-    def __init__(self, path: str, lines: Iterator[bytes]) -> None:
-        self.path = path
-        self.lines = lines
+    def __init__(self, path: str, encoding: str, lines: Iterator[tuple[str | None, int]]) -> None:
+        self.path, self.encoding, self.lines = path, encoding, lines
         self.position = 0
         self.expected: int | None = 0
         """The offset of the next batch; None for the first one of a snapshot."""
         self.snapshot_end: int | None = None
         """Of the snapshot that is being read, its end offset."""
         self.started = False
+        self.again: tuple[int, range] | None = None
+        """Batches in a row that were read before: the line of the first, and their offsets."""
+        self.fresh = 0
+        """Of the batch: the first offset that was not read before."""
         self.next, self.last, self.time, self.valid = 0, 0, 0, True
         """Of the batch: the offset of its next record, that of its last one, its time, its checksum."""
 
     def items(self) -> Iterator[Item]:
-        for raw in self.lines:
-            try:
-                line = raw.decode("utf-8").rstrip("\r\n")
-            except UnicodeDecodeError:
-                yield self._damage(self.next, "the line is not UTF-8")
+        for line, size in self.lines:
+            if line is None:
+                yield self._damage(self.next, f"the line is not {self.encoding[:6].upper()}")
             else:
-                yield from self._line(line)
-            self.position += len(raw)
+                yield from self._line(line.removeprefix(MARK).rstrip("\r\n"))
+            self.position += size
+        yield from self._repeated()
 
     def _line(self, line: str) -> Iterator[Item]:
         if match := BATCH.match(line):
@@ -108,7 +141,7 @@ class _Dump:
         elif self.valid and (match := RECORD.match(line)):
             offset = self.next if match[1] is None else int(match[1])
             yield from self._record(offset, self.time if match[2] is None else int(match[2]), match[3])
-        elif self.valid and (match := CONTROL.match(line)):
+        elif self.valid and (match := CONTROL.match(line)) and int(match[1]) >= self.fresh:
             self.next = int(match[1]) + 1
             record = ControlRecord(match[3], None)
             yield LogEntry(self.path, int(match[1]), int(match[2]), record, int(match[1]) >= self.last)
@@ -119,20 +152,36 @@ class _Dump:
         if not self.valid:
             yield self._damage(self.next, f"the checksum of the batch is wrong (base offset {base})")
             return
+        self.fresh = self.next
+        if self.expected is not None and self.next < self.expected:
+            if self.again is None or self.again[1].stop != self.next:
+                yield from self._repeated()
+                self.again = self.position, range(self.next, self.next)
+            self.again = self.again[0], range(self.again[1].start, min(self.last + 1, self.expected))
+            if self.last < self.expected:
+                self.valid = False
+                return
+            self.fresh = self.expected
+        yield from self._repeated()
         is_first, self.started = not self.started and self.snapshot_end is None, True
-        if self.expected is not None and self.next > self.expected:
+        if self.expected is not None and self.fresh > self.expected:
             uncovered = ", and no snapshot covers them" if is_first else ""
             yield self._damage(self.expected, f"offsets {self.expected} to {self.next - 1} are missing{uncovered}")
-        elif self.expected is not None and self.next < self.expected and self.next > 0:
-            yield self._damage(self.next, f"offsets {base} to {last} again; not read")
-            self.valid = False
-            return
         if int(count) != self.last - self.next + 1:
             yield self._damage(self.next, f"{count} records for {self.last - self.next + 1} offsets")
         self.expected = self.last + 1
 
+    def _repeated(self) -> Iterator[Item]:
+        """Yield the batches in a row that were read before, if there are any, as one damage."""
+        if self.again is not None:
+            (position, offsets), self.again = self.again, None
+            message = f"offsets {offsets.start} to {offsets.stop - 1} again; not read"
+            yield Damage(self.path, position, offsets.start, message)
+
     def _record(self, offset: int, time: int, payload: str) -> Iterator[Item]:
         self.next = offset + 1
+        if offset < self.fresh:
+            return
         try:
             record = record_of(payload)
         except Malformed as fault:

@@ -154,6 +154,34 @@ def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
     assert {damaged.message for damaged in damage(read(path))} == {"the line is not UTF-8"}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_dump_that_powershell_has_redirected(tmp_path: Path, encoding: str) -> None:
+    """Windows PowerShell writes UTF-16, or UTF-8 with a mark, and ends lines as Windows does."""
+    path = tmp_path / "dump.txt"
+    first = TEXT[TEXT.index("baseOffset") :].replace("\n", "\r\n")  # no line before the first batch
+    path.write_bytes(first.encode(encoding))
+    assert is_dump(path) and offsets(read(path)) == offsets(read(DUMP)) and damage(read(path)) == []
+    path.write_bytes(first.replace("b0.example", "b0.\ud800", 1).encode(encoding, "surrogatepass"))
+    (damaged,) = damage(read(path))
+    assert damaged.message == f"the line is not {encoding[:6].upper().removesuffix('-')}"
+    rest = path.read_bytes()[damaged.position :].decode(encoding.removesuffix("-sig"), "replace")
+    assert rest.startswith("| offset: 6 ")
+
+
+def test_a_dump_that_is_in_a_text_twice_is_read_once(tmp_path: Path) -> None:
+    segment, snapshot_text = TEXT[: TEXT.index("Dumping", 1)], TEXT[TEXT.index("Dumping", 1) :]
+    twice = text(tmp_path, segment + segment)
+    assert offsets(twice) == offsets(text(tmp_path, segment))
+    (again,) = damage(text(tmp_path, segment + segment))
+    last = offsets(twice)[-1]
+    assert (again.offset, again.message) == (0, f"offsets 0 to {last} again; not read")
+    assert (tmp_path / "any.name").read_bytes()[again.position :].startswith(b"baseOffset: 0 ")
+    end = int(SNAPSHOT[:20])
+    after_snapshot = text(tmp_path, snapshot_text + segment)
+    assert [one.message for one in damage(after_snapshot)] == [f"offsets 0 to {end - 1} again; not read"]
+    assert offsets(after_snapshot)[-1 - last + end :] == list(range(end, last + 1))
+
+
 # ---------------------------------------------------------------------------- which files are a log
 
 
