@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -187,6 +187,12 @@ class Baseline:
     @property
     def names(self) -> tuple[str, ...]:
         return (*(entry.name for entry in self.entries), *(suite.name for suite in self.suites))
+
+    def definition(self, name: str) -> BaselineEntry | SuiteEntry | None:
+        """Return what an entry or a suite runs, without its results and its place; None if there is none."""
+        entries = (replace(entry, expected=None, place="") for entry in self.entries if entry.name == name)
+        suites = (replace(suite, expected=None, place="") for suite in self.suites if suite.name == name)
+        return next(entries, None) or next(suites, None)
 
     @property
     def models(self) -> tuple[Path, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -64,8 +64,8 @@ def _compared(request: GateRequest, prove_controller: ProveController, progress:
     total = len(chosen.names)
     done: list[EntryReport] = []
     suites: list[GatedSuite] = []
-    entries_now = {entry.name: entry for entry in baseline.entries}
-    suites_now = {suite.name: suite for suite in baseline.suites}
+    entries_now: dict[str, BaselineEntry] = {}
+    suites_now: dict[str, SuiteEntry] = {}
     for number, entry in enumerate(runnable, start=1):
         progress.stage(f"[{number}/{total}] {entry.name}")
         digest = source_digest(entry.selection.model)
@@ -80,8 +80,7 @@ def _compared(request: GateRequest, prove_controller: ProveController, progress:
         result = run_gated(suite, models.patch_of(suite.model), request, progress)
         suites_now[suite.name] = replace(written_suites[suite.name], expected=recorded_runs(result))
         suites.append(gated(suite, result, request.fail_on, update))
-    now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
-    written = update and _write(request.baseline, now)
+    written = update and _write(request.baseline, baseline, entries_now, suites_now)
     return GateReport(
         verdict=_verdict(done, suites, update),
         baseline=str(request.baseline),
@@ -240,9 +239,22 @@ def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: 
     return "same"
 
 
-def _write(path: Path, baseline: Baseline) -> bool:
-    """Write the baseline; return whether the file changed."""
-    text = baseline_text(baseline.entries, baseline.suites)
+def _write(
+    path: Path, before: Baseline, entries: Mapping[str, BaselineEntry], suites: Mapping[str, SuiteEntry]
+) -> bool:
+    """Write what was run into the baseline as it is now; return whether the file changed.
+
+    Somebody else may have changed the others meanwhile, which stay as they are. Raises UsageFault for a change of what
+    was run. before: the baseline as it was read.
+    """
+    now = read_baseline(path) if path.exists() else Baseline()
+    for name in (*entries, *suites):
+        if now.definition(name) != before.definition(name):
+            message = f"`{name}` was changed in the baseline while it ran"
+            raise UsageFault("baseline", message, where=str(path), help="run it again")
+    entries = {entry.name: entry for entry in now.entries} | dict(entries)
+    suites = {suite.name: suite for suite in now.suites} | dict(suites)
+    text = baseline_text(entries.values(), suites.values())
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
     write_file(path, text)

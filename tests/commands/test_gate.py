@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -16,6 +18,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.typed.record_text import natural
 from elrcheck.checking.baseline.baseline import BaselineEntry, Expected, Fired, Proof, read_baseline
 from elrcheck.checking.baseline.baseline_text import baseline_text
+from elrcheck.commands.gate import gate
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
 from support.edits import patch_file, replaced
@@ -245,6 +248,31 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     assert code == 0 and "UPDATED  quiet: 1 difference" in out and path.read_text() == right
     code, out, _ = invoke("gate")
     assert code == 0 and "SAME  1 entry matches elrcheck-baseline.toml" in out
+
+
+def test_what_others_write_into_the_baseline_meanwhile_stays(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two people, or two jobs, may update different entries of one file: each has its own."""
+    path = tmp_path / "elrcheck-baseline.toml"
+    path.write_text(replaced(SMALL, "two-brokers", "two-brokers-quiet"))
+    run = gate._run
+
+    def edited_meanwhile(edit: Callable[[str], str]) -> None:
+        def run_and_edit(*args: Any) -> gate.Ran:
+            path.write_text(edit(path.read_text()))
+            return run(*args)
+
+        monkeypatch.setattr(gate, "_run", run_and_edit)
+
+    edited_meanwhile(lambda text: text + '[entry.b]\nvariant = "legacy"\nscope = "two-brokers"\n')
+    assert invoke("gate", "--update-baseline")[0] == 0
+    own, others = read_baseline(path).entries
+    assert (own.name, others.name, others.expected) == ("a", "b", None) and own.expected is not None
+    edited_meanwhile(lambda text: text.replace("two-brokers-quiet", "two-brokers"))
+    code, _, err = invoke("gate", "--update-baseline", "--only", "a")
+    assert code == 2 and "`a` was changed in the baseline while it ran" in err
+    assert read_baseline(path).entries[0].selection.scope == "two-brokers"
 
 
 @pytest.mark.slow
