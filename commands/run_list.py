@@ -10,8 +10,10 @@ scopes are merged: the question is what no run covered.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -83,9 +85,15 @@ def removable(run: StoredRun, older_than: float, every: bool) -> bool:
 def remove(runs: Sequence[StoredRun], folder: Path) -> None:
     """Remove run folders, and then their parent folder if it is empty."""
     for run in runs:
-        shutil.rmtree(run.path)
-    if folder.is_dir() and not any(folder.iterdir()):
+        shutil.rmtree(run.path, onerror=_unless_gone)
+    with suppress(OSError):  # it is not empty, or another process has removed it
         folder.rmdir()
+
+
+def _unless_gone(_: object, path: str, fault: tuple[Any, BaseException, Any]) -> None:
+    """Raise the error of a file that could not be removed, unless another process has removed it."""
+    if not isinstance(fault[1], FileNotFoundError):
+        raise fault[1]
 
 
 def _run(place: Path, now: float) -> StoredRun:
@@ -114,8 +122,11 @@ def _run(place: Path, now: float) -> StoredRun:
         kind, trouble = "damaged", fault.message
     if is_occupied(place):
         kind, trouble = "running", None  # its files may be half written at this moment
-    stats = [path.lstat() for path in files]
-    newest = max((stat.st_mtime for stat in stats), default=place.lstat().st_mtime)
+    stats = []
+    for path in files:
+        with suppress(FileNotFoundError):  # another process has renamed or removed it
+            stats.append(path.lstat())
+    newest = max((stat.st_mtime for stat in stats), default=now)
     return StoredRun(
         path=str(place),
         kind=kind,
@@ -144,7 +155,10 @@ def _reported(path: Path) -> tuple[str | None, str | None]:
 
 
 def _files(place: Path) -> Iterator[Path]:
-    return (path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
+    """Yield the files and links in a folder; one that vanishes meanwhile is no error."""
+    for folder, folders, names in os.walk(place):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in (*names, *links))
 
 
 def _foreign(place: Path, files: Sequence[Path]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
-from elrcheck.commands.run_list import list_runs, removable
+from elrcheck.commands import run_list
+from elrcheck.commands.run_list import list_runs, removable, remove
 from elrcheck.console.shell import run
 
 DAY = 86400.0
@@ -106,3 +108,15 @@ def test_no_runs_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(cli, ["runs", "--folder", str(tmp_path / "none")]) == 0
     assert capsys.readouterr().err == f"there are no runs in {tmp_path / 'none'}\n"
     assert run(cli, ["runs", "clean", "--older-than", "soon"]) == 2
+
+
+def test_files_that_vanish_while_they_are_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search beside the command renames its drafts; another `runs clean` removes the same runs."""
+    stored = list_runs(folder, time.time())
+    files = run_list._files
+    monkeypatch.setattr(run_list, "_files", lambda place: [*files(place), place / "gone"])
+    now = list_runs(folder, time.time())
+    assert [(one.path, one.size) for one in now] == [(one.path, one.size) for one in stored]
+    shutil.rmtree(stored[0].path)
+    remove(stored, folder)
+    assert os.listdir(folder) == ["other"]
