@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.plain import Label
+from elrcheck.report.plain_words import broker_count
 from elrcheck.report.trace_diagrams import dot, mermaid
 from elrcheck.stored_traces.tracefile import encode_argument, write_trace
 from elrcheck.tla_export.module import module_name, write_spec
@@ -50,7 +52,7 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
     view = trace_view(model, trace.visited, trace.labels, "", trace.loop)
     if form == "mermaid":
         view = replace(view, truths=truths(model, loaded.config, trace.visited))
-    text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
+    text = mermaid(view, broker_count(config_values(loaded.config))) if form == "mermaid" else dot(view)
     target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
     write_file(target, text)
     return (target,)

@@ -24,7 +24,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.printable import shortened
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
-from elrcheck.declared.select import resolve
+from elrcheck.declared.select import Selected, resolve
 from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace
 from elrcheck.tla_export.reading.itf import itf_states
@@ -133,7 +133,7 @@ def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     ident = meta.get("property", "")
     origin = TraceOrigin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
     labels = [action_of(text, model.actions_by_name, selected.config) for text in actions]
-    return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
+    return _loaded(selected, _behaviour(origin, states, labels, loop))
 
 
 def _exported_selection(meta: Mapping[str, Any]) -> Selection:
@@ -152,7 +152,7 @@ def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     here = root["counterexample"]["state"]
     for i, state in enumerate(behaviour.states):
         check_size(model.state_ty, state, here.inside(i).inside(1), selected.config)
-    return Loaded(model, selected.config, behaviour)
+    return _loaded(selected, behaviour)
 
 
 def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedStep]:
@@ -180,7 +180,13 @@ def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedSte
     labels = [action_of(s.action, model.actions_by_name, selected.config) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     origin = TraceOrigin.of(selected, source=name, form="tlc-text")
-    return Loaded(model, selected.config, _behaviour(origin, states, labels, back))
+    return _loaded(selected, _behaviour(origin, states, labels, back))
+
+
+def _loaded(selected: Selected, behaviour: Behaviour[RecordedStep]) -> Loaded[RecordedStep]:
+    """Return a trace with its model, which has liveness properties if the trace is a lasso."""
+    model = selected.declared.checked() if behaviour.loop is None else selected.declared.whole()
+    return Loaded(model, selected.config, behaviour)
 
 
 def _behaviour(

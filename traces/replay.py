@@ -74,10 +74,16 @@ class Replayed:
         return PlainModel(self.model, self.config)
 
     @cached_property
-    def repro(self) -> str:
-        """The steps as indices into the enabled actions of each state, such as 0/3/1."""
+    def indices(self) -> tuple[int, ...]:
+        """The steps as indices into the enabled actions of each state."""
         choices = ([enabled for enabled, _ in self.plain.successors(state)] for state in self.states)
-        return "/".join(str(enabled.index(label)) for label, enabled in zip(self.labels, choices, strict=False))
+        return tuple(enabled.index(label) for label, enabled in zip(self.labels, choices, strict=False))
+
+    @property
+    def repro(self) -> str:
+        """The indices as `--repro` takes them, such as 0/3/1; empty if the trace starts elsewhere than `--repro`."""
+        starts_there = self.states[:1] == (self.plain.initial(),)
+        return "/".join(map(str, self.indices)) if starts_there else ""
 
     @property
     def beyond(self) -> int | None:

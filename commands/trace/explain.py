@@ -6,13 +6,12 @@ For a lasso: why the goal of a liveness property is never reached in a fair cycl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from msgspec import structs
 
 from elrcheck.base.errors import NothingChecked, UsageFault
-from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import choose
 from elrcheck.lang.fairness import fair_actions, fairness_of_step
 from elrcheck.lang.guards import guards_of_state
@@ -52,7 +51,7 @@ def run_explain(subject: Replayed, question: ExplainQuestion) -> ExplainReport:
     if question.action is not None:
         at = last if question.at is None else question.at
         return _report(subject, at, _action(subject, question.action, at))
-    subject = with_liveness(subject, question.properties)
+    reject_liveness_of_finite(subject, question.properties)
     chosen = _chosen(subject, question)
     waiting = tuple(fn for fn in chosen if fn.kind == "leads_to")
     if waiting:
@@ -220,19 +219,16 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
     return tuple(waits) or (_explained(fn, (), None),)
 
 
-def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
-    """Return the subject, a lasso with the liveness properties; raise UsageFault if a finite trace has any named."""
+def reject_liveness_of_finite(subject: Replayed, words: Sequence[str]) -> None:
+    """Raise UsageFault if a liveness property is named for a finite trace."""
     named = [word for word in words if word.upper().startswith("V-")]
-    if subject.loop is not None:
-        return subject if subject.model.leads_to else replace(subject, model=declared(None).whole())
-    if named:
+    if named and subject.loop is None:
         raise UsageFault(
             "explain-liveness",
             f"{named[0]} is a property of infinite behaviours, and this trace is finite",
             where=subject.origin.source,
             help="`elrcheck check --liveness` stores lassos",
         )
-    return subject
 
 
 def cycle_of(subject: Replayed) -> Cycle:

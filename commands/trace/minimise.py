@@ -39,11 +39,15 @@ MOST_REPLAYS = 20_000
 class CountedReplays:
     """Replays steps in one configuration, and counts the replays.
 
-    origin: of the resulting behaviours. bounded: skip steps that leave the budgets.
+    origin: of the resulting behaviours. bounded: skip steps that leave the budgets. start: by default the first
+    initial state.
     """
 
-    def __init__(self, model: Model, config: Any, origin: TraceOrigin, fn: Fn, bounded: bool) -> None:
+    def __init__(
+        self, model: Model, config: Any, origin: TraceOrigin, fn: Fn, bounded: bool, start: Any = None
+    ) -> None:
         self.plain, self.fn, self.bounded = PlainModel(model, config), fn, bounded
+        self.start = self.plain.initial() if start is None else start
         self.origin = origin
         self.source: Mapping[Label, Callable[..., Any]] = dict(self.plain.steps)
         self.number = 0
@@ -52,7 +56,7 @@ class CountedReplays:
         """Return the behaviour of the enabled steps, up to a violation; None without a violation."""
         self.number += 1
         plain, fn = self.plain, self.fn
-        states, taken = [plain.initial()], list[Label]()
+        states, taken = [self.start], list[Label]()
         if not fn.is_step and not plain.holds(fn, states[0]):
             return Behaviour(self.origin, (states[0],), ())
         for label in labels:
@@ -88,7 +92,7 @@ def minimise(
     bounded = all(subject.plain.within(state) for state in subject.states)
     model, config = subject.model, subject.config
     origin = replace(subject.behaviour.origin, property=fn.ident)
-    replays = CountedReplays(model, config, origin, fn, bounded)
+    replays = CountedReplays(model, config, origin, fn, bounded, subject.states[0])
     run = replays.run(subject.labels)
     assert run is not None
     progress.stage(f"removing steps from {len(run.labels)}")

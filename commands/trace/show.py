@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import TraceFilters
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.report.plain_words import broker_count
 from elrcheck.report.trace_diagrams import dot, mermaid
 from elrcheck.results.trace_reports import ReplayReport, Shortened, TraceReport
 from elrcheck.results.trace_view import Step, TraceView
@@ -81,7 +83,7 @@ def written(subject: Replayed, notation: str, filters: TraceFilters = UNFILTERED
             return paths[0].read_text(encoding="utf-8")
     judged = with_truths(subject) if notation == "mermaid" else subject
     view = narrowed(judged.view, filters)
-    return mermaid(view, subject.config.broker_count) if notation == "mermaid" else dot(view)
+    return mermaid(view, broker_count(config_values(subject.config))) if notation == "mermaid" else dot(view)
 
 
 # ---------------------------------------------------------------------------- filters

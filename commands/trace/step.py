@@ -11,6 +11,7 @@ commands were meant for another state.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,20 +35,20 @@ class SteppedTrace:
 
     subject: Replayed
     write: Callable[[str], None]
-    ahead: list[tuple[Any, Label, str]] = field(default_factory=list)
+    ahead: list[tuple[Any, Label, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.plain = self.subject.plain
         self.states = list(self.subject.states)
         self.labels = list(self.subject.labels)
-        self.indices = self.subject.repro.split("/") if self.subject.repro else []
+        self.indices = list(self.subject.indices)
         self.actions = self.subject.model.actions_by_name
         self.choices: list[tuple[Label, Any]] = []
 
     def show(self) -> None:
         """Print the last step, the properties that the state violates, and the menu."""
         number = len(self.labels)
-        self.write(f"\nstate {number}" + (f"  --repro {'/'.join(self.indices)}" if number else "") + "\n")
+        self.write(f"\nstate {number}" + (f"  {repro}" if (repro := self._repro) else "") + "\n")
         if number:
             self.write(f"  {self._call(self.labels[-1])}\n")
             for change in changes(self.states[-2], self.states[-1], self.subject.model.state_ty):
@@ -62,6 +63,12 @@ class SteppedTrace:
             self.write(f"  {index:>3}  {self._call(label)}{beyond}\n")
         if not self.choices:
             self.write("  no action is enabled\n")
+
+    @property
+    def _repro(self) -> str:
+        """The option that repeats the steps; empty without a step, or from another start."""
+        starts_there = self.states[0] == self.plain.initial()
+        return f"--repro {'/'.join(map(str, self.indices))}" if self.indices and starts_there else ""
 
     def _call(self, label: Label) -> str:
         return spelled(self.actions[label.action], label.args)
@@ -97,7 +104,7 @@ class SteppedTrace:
         if index >= len(self.choices):
             raise UsageFault("step-menu", f"there is no action {index}; the menu has {len(self.choices)}")
         label, after = self.choices[index]
-        self._append(after, label, str(index))
+        self._append(after, label, index)
         self.ahead.clear()
         self.show()
 
@@ -114,11 +121,11 @@ class SteppedTrace:
     def save(self, name: str) -> None:
         if not name:
             raise UsageFault("step-save", "missing file name", help="s FILE")
-        path = Path(name).expanduser()
+        path = Path(os.path.expanduser(name))  # unlike that of a Path, leaves a user without a folder as it is
         write_trace(path, self.reached.followed, self.subject.model.state_ty)
         self.write(f"saved {several(len(self.labels), 'step')} in {path}\n")
 
-    def _append(self, after: Any, label: Label, index: str) -> None:
+    def _append(self, after: Any, label: Label, index: int) -> None:
         self.states.append(after)
         self.labels.append(label)
         self.indices.append(index)
@@ -127,8 +134,8 @@ class SteppedTrace:
     def reached(self) -> Replayed:
         """Return the trace so far, with the first property that it violates."""
         hits = [hit.id for hit in violations(self.plain, self.states)]
-        source, subject = f"--repro {'/'.join(self.indices)}", self.subject
-        origin = replace(subject.behaviour.origin, property=hits[0] if hits else "", source=source, form=None)
+        origin, subject = self.subject.behaviour.origin, self.subject
+        origin = replace(origin, property=hits[0] if hits else "", source=self._repro, form=None)
         behaviour = Behaviour(origin, tuple(self.states), tuple(self.labels))
         return Replayed(subject.model, subject.config, behaviour, behaviour.labels)
 

@@ -39,10 +39,6 @@ class Path:
     def upto(self, steps: int) -> Path:
         return Path(self.states[: steps + 1], self.labels[:steps], self.indices[:steps])
 
-    @property
-    def repro(self) -> str:
-        return "/".join(map(str, self.indices))
-
 
 class FollowedSpace:
     """A selection with its model; caches the actions and properties of recently visited states.
@@ -93,6 +89,10 @@ class FollowedSpace:
 
     def words(self, path: Path) -> tuple[str, ...]:
         return tuple(map(self.word, path.labels))
+
+    def repro(self, path: Path) -> str:
+        """Return the path as `--repro` takes it; empty if it starts in another state than the first initial one."""
+        return "" if self.start else "/".join(map(str, path.indices))
 
     def behaviour(self, states: tuple[Any, ...], labels: tuple[Label, ...]) -> Behaviour[Label]:
         """Return the steps as a behaviour, the form of every trace."""

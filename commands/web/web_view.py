@@ -33,7 +33,7 @@ def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[s
     """
     ty, here = space.model.state_ty, path.upto(at)
     state, before = here.states[-1], here.states[-2] if at else None
-    every = trace_view(space.model, path.states, path.labels, path.repro)
+    every = trace_view(space.model, path.states, path.labels, space.repro(path))
     sentences = (
         "",
         *(_sentence(space, *step) for step in zip(path.labels, path.states, path.states[1:], strict=False)),
@@ -42,7 +42,7 @@ def web_state(space: FollowedSpace, path: Path, at: int, expressions: Sequence[s
     return WebState(
         model=chosen(space),
         path=space.words(path),
-        repro=here.repro,
+        repro=space.repro(here),
         at=at,
         steps=every.steps,
         sequence=sequence_html(lanes, "path", at),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def parse_location(text: str, env: Mapping[str, str]) -> StorageLocation:
     if scheme_name is None:
         if not text:
             raise UsageFault("bad-location", "the path is empty", help="specify a folder or a URI")
-        return StorageLocation(text, "file", str(Path(text).expanduser().absolute()))
+        return StorageLocation(text, "file", str(Path(os.path.expanduser(text)).absolute()))
     scheme = SCHEMES.get(scheme_name[1].lower())
     if scheme is None:
         help = did_you_mean(scheme_name[1], SCHEMES)

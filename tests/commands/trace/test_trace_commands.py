@@ -241,6 +241,13 @@ def test_undo_and_jump_go_back_and_forth(subject: Replayed) -> None:
         stepped([first, second, "j 0", "0", "j 2"])
 
 
+def test_a_file_below_a_user_who_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for the shell, it is a folder of that name."""
+    monkeypatch.chdir(tmp_path)
+    stepped(["0", "s ~nobody-here/walk.json"])
+    assert load_trace(Path("~nobody-here/walk.json")).behaviour.labels
+
+
 @pytest.mark.parametrize("line", ["999", "x", "j", "j 7", "u", "s", "-1"])
 def test_a_mistake_is_told_at_a_terminal_and_ends_a_script(line: str) -> None:
     with pytest.raises(UsageFault):

@@ -1,0 +1,71 @@
+"""Traces of a model of the user: other notations, cycles, and traces from another initial state than the first."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from elrcheck.commands.new_model import write_new
+from support.edits import patch_file
+from support.invoked import Invoke
+
+EARLY = """@init
+def Init(c: Config, early: bool) -> State:
+    at = tuple(At.TESTED if early else At.OUTSIDE for p in range(c.processes))
+    return State(at=at, locked=False)
+"""
+"""A second initial state, in which every process has tested already: the lock breaks after two steps."""
+
+
+@pytest.fixture
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_new("lock", Path())[0]
+
+
+def early(lock: Path) -> Path:
+    before = lock.read_text()
+    init = before[before.index("@init") : before.index("@action")]
+    patch_file(lock, init, f"{EARLY}\n\n")
+    return lock
+
+
+@pytest.mark.parametrize("notation", ["trace", "tla", "itf", "mermaid", "dot"])
+def test_every_notation(lock: Path, invoke: Invoke, notation: str) -> None:
+    walk = ("--model", str(lock), "--seed", "1", "--depth", "3")
+    code, out, err = invoke("trace", "sample", *walk, "--as", notation)
+    assert code == 0 and "Test" in out, err
+    assert invoke("trace", "sample", *walk, "--save", "walk.trace.json")[0] == 0
+    form = "json" if notation == "trace" else notation
+    code, _, err = invoke("export", "trace", "walk.trace.json", "--model", str(lock), "-f", form, "--out", "out")
+    assert code == 0, err
+
+
+def test_a_cycle_in_a_model_without_liveness_properties(lock: Path, invoke: Invoke) -> None:
+    """Quint and Apalache write lassos of any model."""
+    assert invoke("check", "--model", str(lock), "--run-dir", "run")[0] == 1
+    code, out, _ = invoke("trace", "show", "run/W-1.trace.json", "--model", str(lock), "--as", "itf")
+    assert code == 0
+    lasso = json.loads(out)
+    lasso["loop"] = len(lasso["states"]) - 1
+    Path("lasso.itf.json").write_text(json.dumps(lasso))
+    code, out, err = invoke("explain", "lasso.itf.json", "--model", str(lock), "-p", "P-1")
+    assert code == 0 and "P-1 MutualExclusion" in out, err
+    code, _, err = invoke("explain", "lasso.itf.json", "--model", str(lock), "-p", "V-1")
+    assert code == 2 and "unknown property `V-1`" in err
+
+
+def test_a_trace_from_the_second_initial_state(lock: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--repro` starts in the first one, so no report names it for another."""
+    model = ("--model", str(early(lock)))
+    code, out, _ = invoke("check", *model, "--run-dir", "run", "-p", "P-1")
+    assert code == 1 and "violated at depth 2" in out and "repro" not in out
+    assert "repro" not in invoke("trace", "show", "run/P-1.trace.json", *model)[1]
+    code, out, err = invoke("trace", "minimise", "run/P-1.trace.json", *model)
+    assert code == 0 and "Enter(p=1)" in out, err
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    code, out, err = invoke("trace", "step", "run/P-1.trace.json", *model)
+    assert code == 0 and "VIOLATED P-1" in out and "--repro" not in out, err
