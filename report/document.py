@@ -6,6 +6,7 @@ SARIF, GitHub annotations and Markdown list the cases of the suites.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -218,6 +219,18 @@ def path_below(folder: Path, place: str) -> str | None:
     """Return an absolute path, with or without a line, relative to a folder that it is below; None for any other."""
     path, root = Path(place), folder.resolve()
     return str(path.relative_to(root)) if path.is_absolute() and path.is_relative_to(root) else None
+
+
+def path_in(root: Path, file: str) -> str | None:
+    """Return the path of a file from a folder that it is in, None for one that is elsewhere or missing.
+
+    A relative path begins in the working directory, or else in the folder.
+    """
+    with contextlib.suppress(OSError):  # the working directory is gone
+        for path in (Path(file), root / file):
+            if path.is_file() and (place := path.parent.resolve()).is_relative_to(root.resolve()):
+                return (place / path.name).relative_to(root.resolve()).as_posix()
+    return None
 
 
 class ReportKind(Record, frozen=True):

@@ -69,7 +69,7 @@ def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
 def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(), exit_zero: bool = False) -> str:
     """Render the report in one format, without colours.
 
-    workspace: for `github`, the job's repository. exit_zero: the command exits with 0 for a finding.
+    workspace: where `github` and `sarif` look for files. exit_zero: the command exits with 0 for a finding.
     """
     from elrcheck.results.sweep_report import SweepReport
 
@@ -112,7 +112,7 @@ def _render_judgements(report: Report, form: str, workspace: Path, exit_zero: bo
         case "sarif":
             from elrcheck.report.ci.sarif import to_sarif
 
-            return to_sarif(document)
+            return to_sarif(document, workspace)
         case "prometheus":
             from elrcheck.report.ci.prometheus import to_prometheus
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import ElrError, ExitCode
 from elrcheck.base.printable import printable
-from elrcheck.report.document import MOST_NAMED, Case, CaseLevel, Document, path_below, split_place
+from elrcheck.report.document import MOST_NAMED, Case, CaseLevel, Document, path_below, path_in, split_place
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.terminal import full_text
 
@@ -52,8 +52,8 @@ def fault_command(fault: ElrError, workspace: Path) -> str:
     fields = [f"title={value(f'elrcheck {fault.code}')}"]
     file, line = split_place(fault.where or "")
     parts = [fault.message]
-    if file and file == printable(file) and (workspace / file).is_file():
-        fields = [f"file={value(file)}", f"line={line}", *fields]
+    if file and file == printable(file) and (inside := path_in(workspace, file)) is not None:
+        fields = [f"file={value(inside)}", f"line={line}", *fields]
     elif fault.where:
         parts.append(fault.where)
     parts += [fault.help] if fault.help else []
@@ -63,8 +63,8 @@ def fault_command(fault: ElrError, workspace: Path) -> str:
 def _unread(kind: str, command: str, part: str, workspace: Path) -> str:
     """Return an annotation of a part of the input, at its line if its file is in the repository."""
     fields, text = [], f"Not read: {part}"
-    if (place := PLACED.match(part)) is not None and (workspace / place[1]).is_file():
-        fields, text = [f"file={value(place[1])}", f"line={place[2]}"], f"Not read: {part[place.end() :]}"
+    if (place := PLACED.match(part)) is not None and (inside := path_in(workspace, place[1])) is not None:
+        fields, text = [f"file={value(inside)}", f"line={place[2]}"], f"Not read: {part[place.end() :]}"
     return f"::{kind} {','.join([*fields, f'title=elrcheck {command}'])}::{message(text)}"
 
 
@@ -89,8 +89,8 @@ def _annotation(suite: str, cases: Sequence[Case], workspace: Path) -> str:
     place = own or case.place or case.source
     if place is not None:
         file, line = split_place(place)
-        if (workspace / file).is_file():
-            fields += [f"file={value(file)}", f"line={line}"]
+        if (inside := path_in(workspace, file)) is not None:
+            fields += [f"file={value(inside)}", f"line={line}"]
         else:
             text = f"{text.rstrip()}\n{place} of elrcheck"
     if len(suite) > _LONGEST:

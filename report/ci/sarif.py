@@ -16,21 +16,21 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.origin import documentation
 from elrcheck.base.printable import printable_report
 from elrcheck.base.version import __version__
-from elrcheck.report.document import Case, Document, Suite, path_below, split_place
+from elrcheck.report.document import Case, Document, Suite, path_below, path_in, split_place
 from elrcheck.report.plain_words import several
 from elrcheck.results.trace_view import Step, TraceView
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
 """Base of relative paths."""
-BASE = "The package elrcheck for the files of its model, the working directory for all others."
+BASE = "The package elrcheck for the files of its model; the job's repository or the working directory for all others."
 DESCRIBED = "`elrcheck show {}` prints its description."
 ACCEPTED = "`elrcheck gate --update-baseline` accepts the new results."
 Node = dict[str, Any]
 
 
-def to_sarif(document: Document) -> str:
-    """Render the log file, with a final newline."""
+def to_sarif(document: Document, workspace: Path = Path()) -> str:
+    """Render the log file, with a final newline. workspace: the folder that paths are relative to."""
     failed = [(s, c) for s in document.sheet.suites for c in s.cases if c.outcome == "failed"]
     rules: dict[str, Case] = {}
     for _, case in failed:
@@ -49,7 +49,7 @@ def to_sarif(document: Document) -> str:
         "originalUriBaseIds": {ROOT: {"description": {"text": BASE}}},
         "invocations": [_invocation(document)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(document, suite, case, numbers) for suite, case in failed],
+        "results": [_result(document, suite, case, numbers, workspace) for suite, case in failed],
     }
     log = printable_report({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
     return json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -89,7 +89,7 @@ def _invocation(document: Document) -> Node:
     }
 
 
-def _result(document: Document, suite: Suite, case: Case, numbers: dict[str, int]) -> Node:
+def _result(document: Document, suite: Suite, case: Case, numbers: dict[str, int], workspace: Path) -> Node:
     rule = case.rule or case.id
     identity = f"{document.command}\0{suite.name}\0{case.id}".encode("utf-8", "backslashreplace")
     result: Node = {
@@ -102,32 +102,32 @@ def _result(document: Document, suite: Suite, case: Case, numbers: dict[str, int
     }
     places = [place for place in (case.source, case.place) if place is not None]
     if case.byte is not None and case.place is not None:
-        result["locations"] = [_inside(case.place, case.byte, case.about)]
+        result["locations"] = [_inside(case.place, case.byte, case.about, workspace)]
     elif places:
-        result["locations"] = [_location(places[0])]
-        related = [{**_location(place), "message": _message("Expected result")} for place in places[1:]]
+        result["locations"] = [_location(places[0], workspace)]
+        related = [{**_location(place, workspace), "message": _message("Expected result")} for place in places[1:]]
         if related:
             result["relatedLocations"] = related
     if case.trace is not None and case.trace.steps:
-        result["codeFlows"] = [_code_flow(case.trace)]
+        result["codeFlows"] = [_code_flow(case.trace, workspace)]
     if case.facts:
         result["properties"] = {name: fact for name, fact in case.facts if fact is not None}
     return result
 
 
-def _code_flow(trace: TraceView) -> Node:
-    flow: Node = {"locations": [_step(step) for step in trace.steps]}
+def _code_flow(trace: TraceView, workspace: Path) -> Node:
+    flow: Node = {"locations": [_step(step, workspace) for step in trace.steps]}
     if trace.initial:
         flow["initialState"] = {path: _message(value) for path, value in trace.initial.items()}
     text = f"A trace of {several(len(trace.steps), 'step')}"
     return {"message": _message(text), "threadFlows": [flow]}
 
 
-def _step(step: Step) -> Node:
+def _step(step: Step, workspace: Path) -> Node:
     changes = "; ".join(f"{c.path}: {c.old} -> {c.new}" for c in step.changes)
     text = f"{step.index}. {step.label}" + (f": {changes}" if changes else "")
     node: Node = {
-        "location": {**(_location(step.source) if step.source else {}), "message": _message(text)},
+        "location": {**(_location(step.source, workspace) if step.source else {}), "message": _message(text)},
         "executionOrder": step.index,
         "importance": "essential",
     }
@@ -136,15 +136,16 @@ def _step(step: Step) -> Node:
     return node
 
 
-def _location(place: str) -> Node:
+def _location(place: str, workspace: Path) -> Node:
     file, line = split_place(place)
-    file = path_below(Path(), file) or file
+    file = path_in(workspace, file) or path_below(workspace, file) or file
     artifact = {"uri": f"file://{_uri(file)}"} if file.startswith("/") else {"uri": _uri(file), "uriBaseId": ROOT}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
 
 
-def _inside(file: str, byte: int, about: str) -> Node:
+def _inside(file: str, byte: int, about: str, workspace: Path) -> Node:
     """Return a byte of a binary file, and what it is about; code scanning demands a line."""
+    file = file if file.startswith("/") else path_in(workspace, file) or file
     uri = ("file://" if file.startswith("/") else "") + _uri(file)
     artifact = {"uri": uri} if "://" in uri else {"uri": uri, "uriBaseId": ROOT}
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,3 +101,19 @@ def test_an_error_is_annotated(go: Go, tmp_path: Path, monkeypatch: pytest.Monke
     assert "::error title=" in go("--workers", "no", "-fgithub")[2]
     (tmp_path / "elrcheck.toml").write_text("\n[check]\nscop = 1\n")
     assert "::error file=elrcheck.toml,line=3,title=" in go("--format=github")[2]
+
+
+def test_a_job_in_a_folder_names_files_from_the_repository(
+    go: Go, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GitHub reads paths from the repository, whatever `working-directory` a step has."""
+    folder = tmp_path / "team"
+    (folder / "model").mkdir(parents=True)
+    (folder / "model" / "a.py").touch()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert go("-o", "r.sarif")[2].startswith("::error file=team/model/a.py,line=3,title=P-1 One")
+    (result,) = json.loads((folder / "r.sarif").read_text())["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "team/model/a.py"
+    (folder / "elrcheck.toml").write_text("\n[check]\nscop = 1\n")
+    assert "::error file=team/elrcheck.toml,line=3,title=" in go()[2]
