@@ -5,6 +5,7 @@ Its arguments become the values of the request, and are checked with the error c
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.option import Declared, location, make, parameters_of
+from elrcheck.base.printable import shortened
 from elrcheck.base.progress import open_progress
 from elrcheck.base.typed.configuration import setting_text
 
@@ -108,6 +110,27 @@ def words_of(value: Words) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
+def has_type(value: Any, declared: Declared) -> bool:
+    """Return whether a value has the type of its field; the choices of a Literal are checked by `check_value`."""
+    if value is None:
+        return declared.optional
+    values = value if declared.several else (value,)
+    match declared.item:
+        case builtins.int:
+            return all(isinstance(each, int) and not isinstance(each, bool) for each in values)
+        case builtins.float:
+            return all(isinstance(each, int | float) and not isinstance(each, bool) for each in values)
+        case builtins.bool | builtins.str:
+            return all(isinstance(each, declared.item) for each in values)
+    return True
+
+
+def of_another_type(name: str, argument: object, spelling: Spelling) -> UsageFault:
+    """Return the error for an argument of another type than the annotation of its parameter."""
+    message = f"`{name}`: expected {spelling.annotation}, not {shortened(repr(argument))}"
+    return UsageFault("usage-bad-value", message, where=name)
+
+
 def check_value(name: str, value: Any, declared: Declared) -> None:
     """Raise UsageFault for a value that the option does not accept. None means unset, and is accepted."""
     option = declared.option
@@ -163,7 +186,12 @@ class Keyword:
 
     def value(self, argument: Any) -> Any:
         """Return the value of the field. Raises UsageFault for an argument that the option does not accept."""
-        value = self.spelling.value(argument)
+        try:
+            value = self.spelling.value(argument)
+        except (TypeError, AttributeError):
+            raise of_another_type(self.name, argument, self.spelling) from None
+        if not has_type(value, self.declared):
+            raise of_another_type(self.name, argument, self.spelling)
         check_value(self.name, value, self.declared)
         return value
 

@@ -125,8 +125,14 @@ class Result:
         return f"<{type(self).__name__}: {getattr(self, 'verdict', '')}>"
 
     def _repr_html_(self) -> str:
-        """Return the page of `--format html` in a frame, which separates its script and style from the notebook's."""
-        page = html.escape(self.render("html"))
+        """Return the page of `--format html` in a frame, which separates its script and style from the notebook's.
+
+        A report without a page is its text.
+        """
+        try:
+            page = html.escape(self.render("html"))
+        except UsageFault:
+            return f"<pre>{html.escape(str(self))}</pre>"
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{html.escape(repr(self))}" '
             f'style="width:100%;height:{HEIGHT};border:0"></iframe>'

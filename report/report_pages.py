@@ -34,7 +34,7 @@ from elrcheck.report.html.html_page import (
 )
 from elrcheck.report.html.html_part import HtmlPage, PagePart
 from elrcheck.report.html.html_risk import assess_parts, risk_parts
-from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
+from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts, trace_parts
 from elrcheck.report.html.page_template import whole_page
 from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices
 from elrcheck.results.any_report import Report
@@ -49,7 +49,7 @@ from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
-from elrcheck.results.trace_reports import ExplainReport, ReplayReport
+from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceReport
 
 
 class PageKind(Record, frozen=True):
@@ -72,6 +72,7 @@ PAGES: Mapping[type[Report], PageKind] = {
     SuiteReport: PageKind(card=suite_card),
     GateReport: PageKind(gate_parts, gate_card),
     ReplayReport: PageKind(replay_parts),
+    TraceReport: PageKind(trace_parts),
     ExplainReport: PageKind(explain_parts),
 }
 """Report -> its page; every other report has a page of its cases."""

@@ -146,6 +146,11 @@ def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]
         yield from _hits("reaches", report.reached)
 
 
+def trace_sheet(report: TraceReport) -> Sheet:
+    """Return the outline of the page, which judges nothing."""
+    return Sheet(f"{report.origin.variant}, {report.origin.scope}: {several(report.steps, 'step')}", judges=False)
+
+
 def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
     """Return step number -> lines with the values of expressions, only where they changed unless `every`."""
     notes: dict[int, list[str]] = {}
@@ -352,7 +357,7 @@ def tlc_blocks(report: TlcReport, detail: int = 0) -> Iterator[Block]:
 
 KINDS: ReportKinds = {
     ReplayReport: ReportKind("replay", replay_blocks, replay_sheet),
-    TraceReport: ReportKind("trace show", trace_report_blocks),
+    TraceReport: ReportKind("trace show", trace_report_blocks, trace_sheet),
     TraceDiffReport: ReportKind("trace diff", trace_diff_blocks),
     ModelDiffReport: ReportKind("model diff", model_diff_blocks, model_diff_sheet),
     TlcReport: ReportKind("tlc", tlc_blocks),

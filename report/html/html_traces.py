@@ -1,4 +1,4 @@
-"""Contents of the pages of `replay`, `simulate` and `explain`."""
+"""Contents of the pages of `replay`, `simulate`, `explain` and of traces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elrcheck.report.html.html_part import Grid, PagePart, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_words import broker_count, settings_of, several, stored_at, with_reason
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport
-from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport
+from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport, TraceReport
 
 CLOSEST = 3
 _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
@@ -32,6 +32,20 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]
         settings=settings_of(report.origin.config),
         traces=(trace,) if report.accepted else (),
         grids=() if report.rejection is None else _refusal(report.rejection),
+    )
+
+
+def trace_parts(report: TraceReport, document: Document) -> Iterable[PagePart]:
+    """Return the part of a trace."""
+    origin, brokers = report.origin, broker_count(report.origin.config)
+    violated = ", ".join(map(hit_in_words, report.violated))
+    summary = f"It violates {violated}." if violated else "It violates no safety property."
+    yield PagePart(
+        key="t1",
+        name=f"{origin.variant}, {origin.scope}",
+        facts=_origin(origin),
+        settings=settings_of(origin.config),
+        traces=(trace_block("t1-t", "The trace", summary, report.trace, brokers, word="Trace", shows_violation=False),),
     )
 
 

@@ -215,6 +215,38 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
         assert page == result.render("html") and page.lower().startswith("<!doctype html>")
 
 
+def test_a_notebook_shows_every_kind_of_result() -> None:
+    walk = elrcheck.start("legacy", "two-brokers")
+    for each in (walk, walk.step("Fence(1)"), walk.explain("Fence(1)")):
+        page = html.unescape(each._repr_html_())
+        assert "<!doctype html>" in page.lower() and "legacy, two-brokers" in page
+    assert "Fence(b=1)" in html.unescape(walk.step("Fence(1)").show()._repr_html_())
+    text = elrcheck.scenario("E-6")._repr_html_()
+    assert text.startswith("<pre>") and "E-6: " in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"max_depth": "3"}, "`max_depth`: expected int | None, not '3'"),
+        ({"max_depth": float("nan")}, "`max_depth`: expected int | None, not nan"),
+        ({"max_depth": True}, "`max_depth`: expected int | None, not True"),
+        ({"time_budget": "5s"}, "`time_budget`: expected float | None, not '5s'"),
+        ({"memory": 1.5}, "`memory`: expected int | None, not 1.5"),
+        ({"properties": 3}, "`properties`: expected Words, not 3"),
+        ({"properties": ["P-1", 3]}, "`properties`: expected Words, not ['P-1', 3]"),
+        ({"settings": [("crashes", 1)]}, "`settings`: expected Settings | None, not [('crashes', 1)]"),
+        ({"variant": None}, "`variant`: expected str, not None"),
+        ({"scope": 3}, "`scope`: expected Place, not 3"),
+        ({"run_dir": b"run"}, "`run_dir`: expected Place | None, not b'run'"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_before_anything_runs(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(elrcheck.UsageFault) as caught:
+        elrcheck.check(**arguments)
+    assert (caught.value.code, str(caught.value)) == ("usage-bad-value", says)
+
+
 def test_tables_as_data_frames() -> None:
     check = as_result(elrcheck.CheckResult, CHECK)
     properties = check.to_pandas()
