@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -58,10 +59,11 @@ class OwnModel:
         """Return the model of a file; UsageFault if it is not in the folder, where CI would not find it."""
         from elrcheck.declared.declared_model import declared
 
-        if not file.resolve().is_relative_to(folder.resolve()):
+        place, root = Path(os.path.realpath(file)), Path(os.path.realpath(folder))  # also of links in a circle
+        if not place.is_relative_to(root):
             help = "give --directory the folder of the repository, and --model a file in it"
             raise UsageFault("model-file", f"the model {file} is not in the folder {folder}", help=help)
-        return cls(declared(file), file, file.resolve().relative_to(folder.resolve()), progress)
+        return cls(declared(file), file, place.relative_to(root), progress)
 
     @property
     def variants(self) -> tuple[str, ...]:

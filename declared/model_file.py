@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.util
 import linecache
+import os
 import sys
 import traceback
 from importlib.machinery import SourceFileLoader
@@ -131,7 +132,7 @@ def folders_of_models() -> tuple[Path, ...]:
 
 
 def _run(file: Path) -> ModuleType:
-    source = (file / "__init__.py" if file.is_dir() else file).resolve()
+    source = Path(os.path.realpath(file / "__init__.py" if file.is_dir() else file))  # also of links in a circle
     if not source.is_file():
         raise UsageFault(CODE, f"there is no file {source}", help=EXPECTED)
     name = f"{PREFIX}{file.stem.replace('-', '_')}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"

@@ -87,6 +87,16 @@ def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    "argv", ["check --model a.py", "model fork copy --model a.py", "init --model a.py", "check --scope a.py.toml"]
+)
+def test_links_in_a_circle(invoke: Invoke, tmp_path: Path, argv: str) -> None:
+    for one, other in (("a.py", "b.py"), ("b.py", "a.py"), ("a.py.toml", "a.py.toml")):
+        (tmp_path / one).symlink_to(other)
+    code, _, err = invoke(*argv.split())
+    assert code == 2 and "a.py" in err, err
+
+
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     received: list[str] = []
