@@ -101,7 +101,7 @@ class ValueLayout:
                 return (0, [self.blank(ty.elem) for _ in range(self.limit(ty.hi))])
             case "vec":
                 return [self.blank(ty.elem) for _ in self.members(ty.keys)]
-            case "record":
+            case "record" | "state":
                 return {f: self.blank(t) for f, t in ty.fields.items()}
             case _:
                 return 0

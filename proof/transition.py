@@ -30,7 +30,7 @@ from elrcheck.proof.any_length.few_places import demand_few_places, demand_no_lo
 from elrcheck.proof.any_length.samples import SampledEvaluator, SampledStructure, read_sample, sampled_slots
 from elrcheck.proof.any_length.supported_uses import demand_one_sequence, demand_supported_uses
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
-from elrcheck.proof.hypotheses import assumptions_of
+from elrcheck.proof.hypotheses import assumptions_of, lemmas_of
 from elrcheck.proof.symbolic_values import Symbolic, arbitrary, blank_parts, constant, sequences
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
@@ -181,7 +181,10 @@ class Transitions:
         return 0 if sort is None else self.structure.count(sort)
 
     def _equivariance(self) -> Equivariance | None:
-        """Return the test for actions that treat members alike; None if lemmas, step properties or constants do not."""
+        """Return the test for actions that treat members alike.
+
+        None if something that is assumed, or proved of steps, does not, or a constant.
+        """
         if alike_sort(self.model) is None:
             return None
         constants = [
@@ -191,11 +194,11 @@ class Transitions:
         alike = Equivariance(self.model, self.config)
         if any(alike.renamed(state, ty, to) != state for to in generators(self.alike_count)):
             return None
-        about = () if self.history is None else (self.history.after, *self.history.lemmas)
+        induction, fns = self.model.induction, self.model.fns
+        about = induction.wait_lemmas if self.history is None else (self.history.after, *induction.wait_lemmas)
+        more = (*self.assumptions, *(fns[fn.__name__] for fn in about if fn.__name__ in fns))
         steps = (fn for fn in self.model.always if fn.is_step)
-        more = (*self.assumptions, *(self.model.fns[fn.__name__] for fn in about))
-        whole = (*self.model.lemmas, *steps, *more)
-        return alike if all(alike.holds(fn) for fn in whole) else None
+        return alike if all(map(alike.holds, (*lemmas_of(self.model), *steps, *more))) else None
 
     def _orders(self) -> Iterator[Any]:
         """Yield the formulas that lists of any order contain every member once."""

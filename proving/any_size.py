@@ -6,6 +6,7 @@ counterexample; the lemmas that it needed are hints for the rest.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ class GivenSizes:
     """How steps were proved before."""
 
 
-def any_size(
+def proved_for_any_size(
     proof: GivenSizes,
     timeout: float | None,
     workers: int,
@@ -63,12 +64,38 @@ def any_size(
     certificate: the folder to write one into, unless the proof is interrupted, and the digest of the model's rules.
     partial: see `run_prove`.
     """
-    try:
+    with _readable():
         whole = AnySizeProof(proof, timeout or SECONDS, progress)
         report = whole.run(workers, partial)
         if certificate is not None and not report.interrupted:
             certify_any_size(certificate[0], whole.finished(report, certificate[1]))
         return report
+
+
+def silent_for_any_size(
+    model: Model, config: ModelConfig, assumed: Sequence[str], silent: Sequence[Fn]
+) -> tuple[Fn, ...]:
+    """Return the properties that say nothing for any size, of those that say nothing for the sizes of a configuration.
+
+    The others need a proof: at most two nodes may have a role because there are only two.
+    """
+    if not silent:
+        return ()
+    with _readable():
+        system = Unbounded(model, config, assumed)
+        questions_of = ((fn, *system.by_types(fn)) for fn in silent)
+        return tuple(
+            fn
+            for fn, premises, goal in questions_of
+            if Premises(system.scope, premises, system.lemma, (), ()).imply(goal, IMPLIED_SECONDS)
+        )
+
+
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """Raise UsageFault, with the place, for a model that cannot be read for any size."""
+    try:
+        yield
     except ModelError as fault:
         message = f"{fault.where}: {fault.message}" if fault.where else fault.message
         raise UsageFault("usage-option", message, help=fault.help or "leave out --any-size") from None

@@ -31,7 +31,7 @@ from elrcheck.proof.hypotheses import condition_of, lemmas_of
 from elrcheck.proof.necessity import needs
 from elrcheck.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.proof.transition import Transitions
-from elrcheck.proving.any_size import GivenSizes, any_size
+from elrcheck.proving.any_size import GivenSizes, proved_for_any_size, silent_for_any_size
 from elrcheck.proving.certify import FinishedProof, certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.consecution_phase import ConsecutionPhase
@@ -128,7 +128,8 @@ def _proof_of(selected: Selected, request: ProveRequest, progress: Progress, par
         file = selected.declared.any_size_routes()
         routes = {} if file is None else routes_of(file.read_text(encoding="utf-8"))
         written = None if request.certificate is None else (request.certificate, selected.declared.digest())
-        return any_size(proof.with_sizes(report, routes), request.timeout, workers, progress, written, partial)
+        bounded = proof.with_sizes(report, routes)
+        return proved_for_any_size(bounded, request.timeout, workers, progress, written, partial)
     try:
         if request.surviving:
             report = structs.replace(report, surviving=proof.surviving())
@@ -189,7 +190,10 @@ def _certified(proof: InductionProof, report: ProveReport, folder: Path, selecte
 
 
 class InductionProof:
-    """The proof of one configuration. steps: the answers to the obligations of steps."""
+    """The proof of one configuration. steps: the answers to the obligations of steps.
+
+    any_size: a proof for any size follows, for which the lemmas that an answer needed are minimised.
+    """
 
     def __init__(
         self,
@@ -199,22 +203,24 @@ class InductionProof:
         timeout: float,
         progress: Progress,
         assumed: Sequence[str] = (),
-        small_cores: bool = False,
+        any_size: bool = False,
         liveness: bool = False,
     ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.chosen, self.assumed, self.liveness = tuple(chosen), tuple(assumed), liveness
         progress.stage("building the transition relation")
         self.transitions = Transitions(model, config, any_order=True, assumed=self.assumed)
-        self.prover = Prover(self.transitions, lemmas_of(model, liveness), timeout, small_cores)
-        silent = [fn for fn in chosen if self.prover.is_trivial(fn)]
+        self.prover = Prover(self.transitions, lemmas_of(model, liveness), timeout, any_size)
+        silent: Sequence[Fn] = [fn for fn in chosen if self.prover.is_trivial(fn)]
+        if any_size:
+            silent = silent_for_any_size(model, config, self.assumed, silent)
         self.silent = frozenset(fn.name for fn in silent)
         to_prove = [fn for fn in chosen if fn.name not in self.silent]
         self.state_properties = [fn for fn in to_prove if not fn.is_step]
         self.step_properties = [fn for fn in to_prove if fn.is_step]
         self.goals = goal_names(model, [fn.name for fn in self.step_properties], liveness)
         self.digests = Digests(self.prover)
-        settings = config, timeout, self.assumed, small_cores, liveness
+        settings = config, timeout, self.assumed, any_size, liveness
         self.steps = ConsecutionPhase(self.digests, self.goals, progress, settings)
         self.cells: KeptCells | None = None
 

@@ -77,7 +77,9 @@ def _loose_elements(fn: Fn) -> set[str]:
     names = set()
     for node in fn_nodes(fn):
         match node:
-            case expr.First() | expr.SequenceFilter() | expr.Total() | expr.Count(over="seq"):
+            case expr.First() | expr.SequenceFilter() | expr.Total():
+                names.add(node.variable.name)
+            case expr.Binder(over="seq"):
                 names.add(node.variable.name)
     return names
 

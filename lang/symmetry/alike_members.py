@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.lang.expr import ConfigField, Expression
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn, block_expressions, reachable
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.symmetry.renamed_values import tells_apart
-from elrcheck.lang.tree import children, types_inside
+from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
 
 
@@ -47,9 +47,6 @@ def _fault(node: Expression) -> tuple[str, Ty] | None:
         return ty.present.symmetric
 
     why = tells_apart(node, is_member)
-    if isinstance(node, ConfigField):
-        why = "takes members from the configuration"
-        sorts += [part for part, _, _ in types_inside(node.ty) if part.symmetric]
     return (why, sorts[0]) if why and sorts else None
 
 

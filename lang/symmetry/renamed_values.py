@@ -1,8 +1,8 @@
 """Renamings of the members of sorts, and the constructs that tell members apart.
 
 A renaming maps the members of each sort. A function treats members alike if it returns the renamed value for renamed
-arguments. Nearly all constructs of the language do; `tells_apart` names those that may not: a member as a constant, a
-list of all members, arithmetic and order of members, and the first or least of several.
+arguments. Nearly all constructs of the language do; `tells_apart` names those that may not: a member as a constant, one
+of the configuration, a list of all members, arithmetic and order of members, and the first or least of several.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from elrcheck.lang import expr
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import Expression
 from elrcheck.lang.runtime import Map, ModelConfig
+from elrcheck.lang.tree import types_inside
 from elrcheck.lang.types import Ty
 
 Renaming: TypeAlias = Mapping[str, Sequence[int]]
@@ -68,6 +69,9 @@ def tells_apart(node: Expression, is_member: Callable[[Ty], bool]) -> str:
     match node:
         case expr.SortList():
             return "lists the members in the order of their numbers" if is_member(node.ty.elem) else ""
+        case expr.ConfigField():
+            inside = any(is_member(part) for part, _, _ in types_inside(node.ty))
+            return "takes members from the configuration" if inside else ""
         case expr.Constant():
             return f"names the member {node.value} by its number" if is_member(node.ty) else ""
         case expr.Compare() | expr.Arithmetic():

@@ -41,10 +41,13 @@ def _above(path: str) -> Iterator[str]:
 
 
 class Arbitrary:
-    """Builds arbitrary values. A scalar is a function of the indices on its path. varying: None if all parts vary."""
+    """Builds arbitrary values. A scalar is a function of the indices on its path, with a suffix to its name.
 
-    def __init__(self, structure: AnySizeStructure, varying: Varying | None) -> None:
-        self.structure, self.varying = structure, varying
+    varying: None if all parts vary.
+    """
+
+    def __init__(self, structure: AnySizeStructure, varying: Varying | None, suffix: str = "") -> None:
+        self.structure, self.varying, self.suffix = structure, varying, suffix
 
     def state(self, ty: Ty, initial: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.value(part, name, (), initial[name]) for name, part in ty.fields.items()}
@@ -78,7 +81,8 @@ class Arbitrary:
             case "opt":
                 present = self._scalar(f"{path}.present", indices, z3.BoolSort())
                 held = None if initial is None else initial[1]
-                inner = Arbitrary(self.structure, None) if ty.elem.kind not in ("record", "seq", "vec") else self
+                is_whole = ty.elem.kind not in ("record", "seq", "vec")
+                inner = Arbitrary(self.structure, None, self.suffix) if is_whole else self
                 return (present, inner.value(ty.elem, path, indices, held))
             case _:
                 return self._scalar(path, indices, self.structure.sort_of(ty))
@@ -87,14 +91,15 @@ class Arbitrary:
         if self.varying is not None and f"{path}.length" not in self.varying:
             return initial.length
         length = self._scalar(f"{path}.length", indices, z3.IntSort())
-        if len(indices) == 1:
+        if len(indices) == 1 and not self.suffix:
             self.structure.scope.lengths[path] = length.decl()
         return length
 
     def _scalar(self, path: str, indices: tuple[Any, ...], sort: Any) -> Any:
+        name = path + self.suffix
         if not indices:
-            return z3.Const(path, sort)
-        return z3.Function(path, *(index.sort() for index in indices), sort)(*indices)
+            return z3.Const(name, sort)
+        return z3.Function(name, *(index.sort() for index in indices), sort)(*indices)
 
     # ------------------------------------------------------------------------- constants
 

@@ -147,14 +147,24 @@ class Unbounded:
 
     # ------------------------------------------------------------------------- obligations beside steps
 
+    def by_types(self, fn: Fn) -> tuple[list[Any], Any]:
+        """Return (premises, goal): types and constants alone imply a property, whatever the steps are."""
+        if not fn.is_step:
+            return self.typed, self.holds(fn)
+        later = Arbitrary(self.structure, self.parts.varying, "'").state(self.ty, self.first)
+        within = formula(self.structure.within(later, self.ty))
+        return [*self.typed, within], self.holds(fn, self.now, later)
+
     def initially(self, name: str) -> tuple[list[Any], Any]:
         """Return (premises, goal): a lemma, or `Types`, holds in every initial state."""
         premises = [*self.evaluator.sizes.axioms, formula(self.admitted)]
-        if name == TYPES:
-            return premises, formula(self.structure.within(self.first, self.ty))
-        seen = None
+        seen, within = None, [self.structure.within(self.first, self.ty)]
         if self.history is not None:
-            seen = self.evaluator.call(self.model.fns[self.history.at_first.__name__], (), {})
+            at_first = self.model.fns[self.history.at_first.__name__]
+            seen = self.evaluator.call(at_first, (), {})
+            within.append(self.structure.within(seen, at_first.ret))
+        if name == TYPES:
+            return premises, formula(self.structure.alg.and_(within))
         return premises, self.holds(self.lemmas[name], self.first, seen=seen)
 
     def implied(self, fn: Fn) -> Any:
@@ -203,6 +213,15 @@ class UnboundedStep:
         after = system.model.fns[system.history.after.__name__]
         return system.evaluator.call(after, (system.now, self.after), {"seen": system.seen})
 
+    @property
+    def _history_typed(self) -> Any:
+        """The formula that the history is of its type after the step; true if that is what it was of before."""
+        system, within = self.system, self.system.structure.within
+        if system.seen_ty is None:
+            return True
+        before, after = within(system.seen, system.seen_ty), within(self._seen_after, system.seen_ty)
+        return True if formula(after).eq(formula(before)) else after
+
     @cached_property
     def with_all_names(self) -> UnboundedStep:
         return UnboundedStep(self.system.with_all_names, self.choice)
@@ -226,7 +245,7 @@ class UnboundedStep:
             return formula(structure.alg.and_(list(parts)))
         if name == TYPES:
             fields = ((self.after[field], ty) for field, ty in system.ty.fields.items() if self._changes(field))
-            return formula(structure.alg.and_([structure.within(value, ty) for value, ty in fields]))
+            return formula(structure.alg.and_([*(structure.within(*field) for field in fields), self._history_typed]))
         fn = system.goals[name]
         if fn.is_step:
             return system.holds(fn, system.now, self.after)

@@ -23,6 +23,7 @@ from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.spec import Spec, spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 from support import tiny_model
+from support.readings import model_of
 from support.tiny_model import Colour, Room, Tiny
 
 
@@ -151,6 +152,48 @@ def test_next_state_of_an_operator(spec: Spec, tiny: Model) -> None:
     grew = "BusyNext(b, Least(Cardinality(picked), 1)) /\\ ~Busy(b, Least(Cardinality(picked), 1))"
     assert definition(text, "Grew").split(" == ")[1] == grew
     assert "MineNext(b) == slots_of'[b]" in text.tla
+
+
+QUEUE = """
+Node = Annotated[int, sort("Node", "nodes")]
+@config
+class C:
+    nodes: int = 2
+@state
+class S:
+    queue: Annotated[tuple[Node, ...], SeqMark(2)]
+    up: frozenset[Node]
+@init
+def Init(c: C) -> S:
+    return S(queue=(), up=EMPTY)
+@action
+def Step(c: C, s: S, n: Node) -> S:
+    return replace(s, up=s.up | {n}, queue=(*s.queue[1:], n))
+@op
+def is_up(c: C, s: S, n: Node) -> bool:
+    return n in s.up
+@always("P-1")
+def StayUp(c: C, s: S, t: S) -> bool:
+    return RESULT
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("all(is_up(c, t, n) for n in s.queue)", "\\A n \\in DOMAIN queue : IsUpNext(queue[n])"),
+        ("any(is_up(c, t, n) for n in s.queue)", "\\E n \\in DOMAIN queue : IsUpNext(queue[n])"),
+        (
+            "len(frozenset(is_up(c, t, n) for n in s.queue)) < 2",
+            "Cardinality({IsUpNext(queue[n]) : n \\in DOMAIN queue}) < 2",
+        ),
+        ("all(is_up(c, t, n) for n in s.up)", "\\A n \\in up : IsUp(n)'"),
+    ],
+)
+def test_an_element_of_a_sequence_before_a_step_stays_that_element(written: str, printed: str, tmp_path: Path) -> None:
+    """A prime behind an operator would read the element in the next state too."""
+    model, module = model_of(tmp_path, QUEUE.replace("RESULT", written))
+    assert definition(spec_text(model, module.C(), "Queue"), "StayUp").splitlines()[0] == f"StayUp == {printed}"
 
 
 class Power(Expr):
