@@ -131,4 +131,4 @@ def selection_of_trace(selection: Selection) -> NamedSelection:
     """Return the selection, and which of its options override those of a trace file."""
     from elrcheck.traces.loaded import NamedSelection
 
-    return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))
+    return NamedSelection(selection, frozenset(on_command_line("variant", "scope", "overrides")))

@@ -18,7 +18,10 @@ from elrcheck.traces.behaviour import Behaviour, LabelT
 
 @dataclass(frozen=True)
 class NamedSelection:
-    """The model selected on the command line; `named` lists the options given explicitly."""
+    """The model selected on the command line; `named` lists the options given explicitly.
+
+    Others are defaults, which a trace that names its configuration overrides.
+    """
 
     selection: Selection = field(default_factory=Selection)
     named: frozenset[str] = frozenset()
@@ -26,11 +29,12 @@ class NamedSelection:
     def over(self, recorded: Selection) -> Selection:
         """Return the file's selection with explicit options applied; --set adds to the file's overrides."""
         own = self.selection
+        adds = "overrides" in self.named or not recorded.variant
         return replace(
             own,
             variant=own.variant if "variant" in self.named or not recorded.variant else recorded.variant,
             scope=own.scope if "scope" in self.named or not recorded.scope else recorded.scope,
-            overrides=(*recorded.overrides, *own.overrides),
+            overrides=(*recorded.overrides, *(own.overrides if adds else ())),
         )
 
 

@@ -58,6 +58,17 @@ def test_a_cycle_in_a_model_without_liveness_properties(lock: Path, invoke: Invo
     assert code == 2 and "unknown property `V-1`" in err
 
 
+def test_a_setting_of_the_settings_file_is_no_part_of_a_trace(invoke: Invoke, tmp_path: Path) -> None:
+    """Like a variant there, it is a default; the trace names its own. `--set` still adds to them."""
+    legacy = ("check", "--variant", "legacy", "--scope", "two-brokers", "-p", "P-1", "--run-dir", "run")
+    assert invoke(*legacy, "--set", "strict_hwm=false")[0] == 1
+    (tmp_path / "elrcheck.toml").write_text('variant = "kip_full"\nset = ["strict_hwm=true"]\n')
+    for verb in ("replay", "trace show", "explain"):
+        code, _, err = invoke(*verb.split(), "run/P-1.trace.json")
+        assert code == (verb == "explain"), err
+    assert invoke("replay", "run/P-1.trace.json", "--set", "strict_hwm=true")[0] == 1
+
+
 def test_a_trace_from_the_second_initial_state(lock: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--repro` starts in the first one, so no report names it for another."""
     model = ("--model", str(early(lock)))
