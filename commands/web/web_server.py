@@ -184,7 +184,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.INTERNAL_SERVER_ERROR, JSON, as_text({"error": text}))
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
-        body = text.encode()
+        body = text.encode("utf-8", "backslashreplace")  # half a character of a request becomes an escape of JSON
         self.connection.settimeout(self.server.seconds)
         self.send_response(status)
         for name, value in (*HEADERS.items(), ("Content-Type", kind), ("Content-Length", str(len(body)))):

@@ -138,10 +138,12 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
 def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
     """Raise UsageFault if a trace names its scope by a file: a page must not read files of this machine."""
     try:
-        scope = json.loads(text).get("scope", "")
+        trace = json.loads(text)
+        meta = trace.get("#meta")  # of ITF
+        scopes = [part.get("scope") for part in (trace, meta) if isinstance(part, dict)]
     except (ValueError, AttributeError, RecursionError):
-        return  # not a stored trace of elrcheck; its reader reports mistakes
-    if isinstance(scope, str) and scope and scope not in allowed:
+        return  # not a trace that names a scope; its reader reports mistakes
+    if any(isinstance(scope, str) and scope and scope not in allowed for scope in scopes):
         raise UsageFault(
             "web-scope",
             "the page cannot read the scope file that this trace names",

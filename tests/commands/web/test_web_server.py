@@ -194,6 +194,7 @@ def test_a_request_of_another_form_is_refused(
         ({**STATE, "model": {**LEGACY, "variant": "lagacy"}}, "unknown-variant", "unknown variant"),
         ({**STATE, "model": {**LEGACY, "scope": "no"}}, "unknown-scope", "unknown scope"),
         ({**STATE, "model": {**LEGACY, "scope": "/etc/passwd"}}, "web-scope", "scope file"),
+        ({**STATE, "model": {**LEGACY, "scope": "\ud800"}}, "unknown-scope", "\ud800"),
         ({**STATE, "model": {**LEGACY, "overrides": ["x"]}}, "override-bad-form", "KEY=VALUE"),
         ({**STATE, "model": {**LEGACY, "overrides": ["broker_count=8"]}}, "web-request", "too many to show"),
     ],
@@ -209,6 +210,11 @@ def test_a_trace_that_names_a_scope_file_reads_no_file(client: Client) -> None:
     trace = {**client.post("/api/write", {"model": LEGACY, "path": PATH}), "scope": "/etc/passwd"}
     sent = json.dumps({"text": json.dumps(trace), "name": "a.json", "model": LEGACY}).encode()
     assert refused(client.send("POST", "/api/read", sent)) == (400, "web-scope")
+    itf = {"#meta": {"variant": "legacy", "scope": "/etc/passwd"}, "vars": ["x"], "states": [{"x": 1}]}
+    assert (
+        client.post("/api/read", {"text": json.dumps(itf), "name": "a", "model": LEGACY})["error"]["code"]
+        == "web-scope"
+    )
 
 
 @pytest.mark.parametrize(("text", "code"), [("", "empty-trace"), ("{}", "trace-file"), ("\x00", "trace-file")])
