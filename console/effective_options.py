@@ -45,7 +45,8 @@ def effective_options(
         )
     if not {"variant", "scope", "overrides"} <= set(params):
         return options, None
-    selection = Selection(params["variant"], params["scope"], params["overrides"], params.get("model"))
+    names = ("variant", "scope", "overrides", "model", "patch")
+    selection = Selection(**{name: params[name] for name in names if name in params})
     return options, reduced(selection, bool(params.get("reduce")))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
+from elrcheck.commands.new_model import write_new
 from elrcheck.console.shell import run
 from elrcheck.declared.select import effective
 
@@ -51,6 +52,17 @@ def test_reductions_are_settings_too(capsys: pytest.CaptureFixture[str]) -> None
     plain, reduced = document(capsys)["model"], document(capsys, "--reduce")["model"]
     changed = {name for name in plain if plain[name] != reduced[name]}
     assert changed and all(reduced[name][1] == "--set" for name in changed)
+
+
+def test_the_settings_of_a_model_with_a_diff_applied(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "elrcheck.toml").unlink()
+    write_new("lock", tmp_path)
+    number = (tmp_path / "lock.py").read_text().splitlines().index("    processes: int = 2") + 1
+    hunk = f"@@ -{number} +{number} @@\n-    processes: int = 2\n+    processes: int = 3\n"
+    (tmp_path / "more.diff").write_text(f"--- lock.py\n+++ lock.py\n{hunk}")
+    model = ("--model", "lock.py")
+    assert document(capsys, *model)["model"]["processes"] == (2, "default")
+    assert document(capsys, *model, "--patch", "more.diff")["model"]["processes"] == (3, "default")
 
 
 def test_the_text_hides_what_is_built_in(capsys: pytest.CaptureFixture[str]) -> None:
