@@ -95,6 +95,7 @@ def init(
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
     release, variant = release_named(kafka or releases()[-1])
+    _demand_topics(topics)
     places, skipped = (topics, []) if topics else _topics_in(directory)
     defined = OwnTopics.of(kafka or release, places, directory)
     with shell.open_progress() as progress:
@@ -137,6 +138,15 @@ def init(
         shell.note(f"the baseline is of {', '.join(own.variants)}; `{add}` adds another variant or scope")
     shell.note("next: commit these files; `elrcheck gate` compares with them")
     return ExitCode.HOLDS
+
+
+def _demand_topics(paths: Sequence[Path]) -> None:
+    """Raise UsageFault for a file without a topic, for which CI would fail; a folder may get its topics later."""
+    from elrcheck.kafka.topics.topic_files import read_topics
+
+    for path in paths:
+        if path.is_file():
+            read_topics([path])
 
 
 def _topics_in(folder: Path) -> tuple[tuple[Path, ...], list[str]]:

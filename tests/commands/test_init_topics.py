@@ -101,6 +101,13 @@ def test_topics_that_cannot_be_read_are_named(invoke: Invoke, tmp_path: Path) ->
     assert "2 more cannot be read; --topics FILE" in err
 
 
+def test_a_file_without_topics_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("orders: ask the team\n")
+    code, _, err = invoke("init", "--topics", "notes.txt")
+    assert code == 2 and "notes.txt has no topic that can be read" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
 def test_a_workflow_that_is_kept_and_does_not_run_the_gate(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "topics.tf").write_text('resource "kafka_topic" "a" {\n  name = "a"\n  replication_factor = 3\n}\n')
     assert "is kept" not in invoke("init", "--kafka", "4.1")[2]
