@@ -143,7 +143,7 @@ def start(selection: Selection, progress: Progress, initial: Initial = 0) -> Mod
 @from_request
 def replay(file: TracePath, progress: Progress, model: ModelFile = None, patch: PatchFile = None) -> ModelWalk:
     """Return a stored trace as a walk. Raises UsageFault if the model refuses one of its steps."""
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
     from elrcheck.traces.loaded import NamedSelection
 
     selection = Selection(model=model, patch=patch)

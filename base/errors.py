@@ -6,13 +6,15 @@ An error states what went wrong, where, and what to do about it; only `ElrError.
       --> elrcheck.toml:4
        = help: did you mean `brokers`?
 
-The meaning of the code in brackets never changes, because scripts may grep for it.
+The meaning of the code in brackets never changes, because scripts may grep for it. A test compares the table of codes,
+`error_codes.toml`, with the source.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import ClassVar
 
@@ -119,3 +121,23 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 def _fold(word: str) -> str:
     return word.lower().replace("-", "_")
+
+
+@functools.cache
+def codes_by_exit() -> Mapping[ExitCode, Mapping[str, str]]:
+    """Return exit code -> error code -> meaning; the table is read once. `elrcheck list errors` prints it."""
+    import tomllib
+    from importlib.resources import files
+
+    tables = tomllib.loads((files("elrcheck.base") / "error_codes.toml").read_text("utf-8"))
+    return {ExitCode[name]: codes for name, codes in tables.items()}
+
+
+def error_codes() -> Mapping[str, str]:
+    """Return error code -> meaning."""
+    return {code: about for codes in codes_by_exit().values() for code, about in codes.items()}
+
+
+def exit_of(code: str) -> ExitCode:
+    """Return the exit code that accompanies an error code."""
+    return next(exit_code for exit_code, codes in codes_by_exit().items() if code in codes)

@@ -1,4 +1,4 @@
-"""The source files of the package, at any depth.
+"""The source files of the package, at any depth, and its templates.
 
 The repository root is the package, so beside the rooms are other folders (tests, docs, benchmarks). A folder belongs
 to the package if it has an `__init__.py`.
@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 ROOT = "elrcheck"
 
@@ -38,3 +43,20 @@ def _below(folder: Traversable, prefix: str, suffixes: tuple[str, ...]) -> Itera
             yield from _below(item, f"{prefix}{item.name}/", suffixes)
         elif item.name.endswith(suffixes):
             yield prefix + item.name, item
+
+
+def templates_in(folder: Traversable, escaping: bool = False) -> Environment:
+    """Return the templates of a folder, for which a missing value is an error.
+
+    escaping: every text is escaped for HTML.
+    """
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        autoescape=escaping,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        loader=FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+    )

@@ -36,7 +36,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.leaf_images import up_to_renaming
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
-from elrcheck.tla_export.module import write_spec
+from elrcheck.tla_export.spec import write_spec
 from elrcheck.tla_export.tlc_process import find_tools
 
 RUST = Path(__file__).parent / "stateright"

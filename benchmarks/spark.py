@@ -122,7 +122,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         if options.child == LOCAL:
             search = Search(program, settings)
         else:
-            from elrcheck.spark.engine import spark_search
+            from elrcheck.spark.distributed_search import spark_search
 
             request, cluster = stack.enter_context(standalone(options, options.child))
             if options.child == KILLED:

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from elrcheck.base.common_options import KINDS, ModelSource
-from elrcheck.base.error_codes import error_codes, exit_of
-from elrcheck.base.errors import UsageFault, did_you_mean, suggest
+from elrcheck.base.errors import UsageFault, did_you_mean, error_codes, exit_of, suggest
 from elrcheck.base.typed.configuration import KAFKA_NAMES, SIZES_HELP
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
 from elrcheck.catalogue.file_entries import file_entries

@@ -1,12 +1,15 @@
 """`elrcheck check`: explore a scope, replay the findings, and report.
 
 An engine only reports where it hits a property; every trace is replayed in plain Python before it is reported
-(`replay`).
+(`replay`). A rule that no reachable state uses might as well be absent; if a setting of `--set` only enables such a
+rule, HOLDS says no more than without it. So a short search is repeated with each setting at its default, and counts,
+levels, and the depth of each property are compared.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +21,14 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.run_lock import alone_in, in_another_folder
+from elrcheck.base.typed.configuration import setting_of, setting_text
 from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.outcome_report import report_of
 from elrcheck.checking.runs.folders import REPORT, free_place, reject_file
 from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.drawn_graph import MOST_STATES
@@ -61,8 +66,6 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
     report = structs.replace(report, extent=selected.declared.extent(selected.variant, selected.config))
     settings = [name for name in selected.overrides if name not in selected.before.bounds]
     if settings and saved is None and not request.fingerprint and request.engine != "spark":
-        from elrcheck.checking.no_effect import with_no_effect
-
         report = with_no_effect(report, settings, request, selected, progress)
     if report.run_dir is not None:
         from elrcheck.report.json_report import to_json
@@ -108,7 +111,7 @@ def check_selected(
     }
     drawn = None
     if request.drawn and not request.symmetry and outcome.complete and outcome.distinct <= MOST_STATES:
-        from elrcheck.explorer.graph.small_graph import small_graph
+        from elrcheck.explorer.graph.networkx_graph import small_graph
 
         traces = {ident: finding.states for ident, finding in findings.items() if ident in rendered}
         drawn = small_graph(model, selected.config, chosen, traces, None)
@@ -175,3 +178,59 @@ def store_findings(folder: Path, selected: Selected, findings: dict[str, Replaye
         with in_another_folder():
             write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
     return stored
+
+
+SHORT = 1.0
+"""Longest search, in seconds, that is repeated."""
+
+
+def with_no_effect(
+    report: CheckReport, settings: Sequence[str], request: CheckRequest, selected: Selected, progress: Progress
+) -> CheckReport:
+    """Return the report with the settings that make no difference, and what the others change.
+
+    Only a short, complete search without violations is repeated: there, an unused setting would pass for a safe one.
+    """
+    searched = report.search
+    lasting = any(each.kind == "leads_to" for each in report.properties)
+    if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
+        return report
+    idle, effect = list[str](), list[str]()
+    for name in settings:
+        difference = _without(name, report, request, selected, progress)
+        pair = f"{name}={setting_text(report.config[name])}"
+        if difference == "":
+            idle.append(pair)
+        elif difference is not None:
+            effect.append(f"{pair}: without it {difference}")
+    extent = structs.replace(report.extent, no_effect=tuple(idle), effect=tuple(effect))
+    return structs.replace(report, extent=extent)
+
+
+def _without(
+    name: str, report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
+) -> str | None:
+    """Return what differs in the search without a setting: empty if nothing does, None if there is no such search."""
+    overrides = tuple(each for each in request.selection.overrides if setting_of(each) != name)
+    try:
+        without = resolve(replace(request.selection, overrides=overrides))
+    except UsageFault:  # another setting makes sense only together with this one
+        return None
+    if without.config == selected.config:
+        return ""
+    model = selected.declared.whole()
+    chosen = select_properties(model, request.properties)
+    progress.stage(f"searching again without {name}")
+    plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())
+    outcome = explore(SearchSubject(model, without.config, chosen), plain, progress)
+    depths = {each.id: each.depth for each in report.properties if each.depth is not None}
+    before = (report.search.generated, report.search.levels, depths)
+    if (outcome.generated, outcome.levels, outcome.first) == before:
+        return ""
+    broken = [f"{fn.ident} violated at {outcome.first[fn.ident]}" for fn in chosen if _broken(fn, outcome.first)]
+    states = f"{outcome.distinct:,} distinct states"
+    return ", ".join(broken) or (states if outcome.complete else f"more than {states}")
+
+
+def _broken(fn: Fn, first: Mapping[str, int]) -> bool:
+    return fn.kind == "always" and fn.ident in first

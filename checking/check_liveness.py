@@ -13,8 +13,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.checking.engines import SearchSubject, reference_deadline, run_search
 from elrcheck.checking.runs.planned_run import PlannedRun
-from elrcheck.explorer.graph.lasso import replay_lasso
-from elrcheck.explorer.graph.lassos import Waiting
+from elrcheck.explorer.graph.lassos import Waiting, replay_lasso
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.ir import Fn

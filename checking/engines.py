@@ -173,7 +173,7 @@ def run_search(
                 afterwards=min(AFTERWARDS, MOST_AFTERWARDS * (request.limits.time_budget or 0.0)),
             )
             if request.engine == "spark":
-                from elrcheck.spark.engine import spark_search
+                from elrcheck.spark.distributed_search import spark_search
 
                 search = stack.enter_context(spark_search(lowered.program, request.spark, settings, progress))
             else:
@@ -196,7 +196,7 @@ def run_search(
 
 def demand_renamings(model: Model, config: ModelConfig) -> None:
     """Raise UsageFault unless the model has members to rename, with at most `MOST` renamings."""
-    from elrcheck.lang.symmetry.renamed_values import MOST, count_renamings
+    from elrcheck.lang.symmetry.alike_members import MOST, count_renamings
 
     count = count_renamings(model.symmetric_sorts, config)
     if count == 1:

@@ -11,7 +11,7 @@ from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
-from elrcheck.lang.symmetry.renamed_values import count_renamings
+from elrcheck.lang.symmetry.alike_members import count_renamings
 from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,

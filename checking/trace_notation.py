@@ -16,10 +16,9 @@ from elrcheck.lang.plain import Label
 from elrcheck.report.plain_words import broker_count
 from elrcheck.report.trace_diagrams import dot, mermaid
 from elrcheck.stored_traces.tracefile import encode_argument, write_trace
-from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.tla_export.reading.itf import write_itf
 from elrcheck.tla_export.reading.values import show_call
-from elrcheck.tla_export.spec import checked_name
+from elrcheck.tla_export.spec import checked_name, module_name, write_spec
 from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
 from elrcheck.traces.describe import trace_view
 from elrcheck.traces.loaded import Loaded

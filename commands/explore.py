@@ -82,7 +82,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     outcome.seconds += time.perf_counter() - started
     drawn = None
     if graph is not None and (request.drawn or form == "svg"):
-        from elrcheck.explorer.graph.small_graph import small_graph
+        from elrcheck.explorer.graph.networkx_graph import small_graph
 
         drawn = small_graph(model, selected.config, marks, {}, graph)
     written = None

@@ -8,9 +8,9 @@ from elrcheck.base.requests import Selection
 from elrcheck.checking.engines import demand_renamings
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.declared.select import resolve
-from elrcheck.stored_traces.followed_trace import of_repro
+from elrcheck.stored_traces.recorded import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
-from elrcheck.tla_export.module import module_name, write_spec
+from elrcheck.tla_export.spec import module_name, write_spec
 from elrcheck.traces.loaded import Loaded
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from elrcheck.base.atomic import write_bytes, write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
+from elrcheck.base.package_files import templates_in
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
-from elrcheck.base.templates import templates_in
 
 if TYPE_CHECKING:
     from elrcheck.checking.baseline.baseline import BaselineEntry
@@ -185,7 +185,7 @@ class GuardedByCi:
 def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.typed.record_text import text_value
-    from elrcheck.checking.baseline.baseline_text import baseline_text
+    from elrcheck.checking.baseline.baseline import baseline_text
 
     guarded = guarded or GuardedByCi()
     templates = templates_in(resources.files("elrcheck.commands") / "templates")

@@ -17,7 +17,7 @@ from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict, TraceJudged
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export import tlc_process as tlc
-from elrcheck.tla_export.module import module_name, write_spec
+from elrcheck.tla_export.spec import module_name, write_spec
 from elrcheck.traces.loaded import Loaded, stored_traces
 
 TIMEOUT = 600.0

@@ -150,7 +150,7 @@ def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterato
 
 def everything(_: click.Context) -> Words:
     """Yield every name that `show` accepts; `show config` is the command `config`."""
-    from elrcheck.base.error_codes import error_codes
+    from elrcheck.base.errors import error_codes
     from elrcheck.report.formats import FORMATS
 
     yield "config", "the settings a command would use"

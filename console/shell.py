@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 import click
 
 from elrcheck.base.atomic import FREE_SPACE, FULL
+from elrcheck.base.caches import one_notice
 from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
-from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Color, Progress, open_progress
 from elrcheck.console.github_job import add_step_summary, annotates, annotates_errors, workspace

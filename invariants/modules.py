@@ -87,7 +87,7 @@ def load_wait_model() -> Model:
 def _load(*modules: ModuleType, induction: Induction = NONE) -> Model:
     """The model with these modules, which nothing changes: a changed one is a copy."""
 
-    from elrcheck.declared.kept_model import mark_of  # completion needs only the names of modules
+    from elrcheck.declared.model_file import mark_of  # completion needs only the names of modules
 
     mark = mark_of(modules)
     if not mark.sound:
@@ -105,7 +105,7 @@ def load_outcome_model() -> Model:
 
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
-    from elrcheck.declared.kept_model import mark_of  # completion needs only the names of modules
+    from elrcheck.declared.model_file import mark_of  # completion needs only the names of modules
 
     mark = mark_of(CONTROLLER)
     return mark.left_on(load_model(*CONTROLLER, lazily=mark.sound))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.system.run_program import run_program
+from elrcheck.base.system.programs import run_program
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 PATIENCE = 900.0  # seconds for Maven to fetch everything

@@ -23,8 +23,8 @@ from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn, callees, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.symmetry.renamed_values import renamed as lang_renamed
-from elrcheck.lang.symmetry.renamed_values import tells_apart
+from elrcheck.lang.symmetry.alike_members import renamed as lang_renamed
+from elrcheck.lang.symmetry.alike_members import tells_apart
 from elrcheck.lang.tree import sorts_in, types_inside
 from elrcheck.lang.types import Ty
 from elrcheck.proof.symbolic_values import Symbolic, arbitrary

@@ -40,7 +40,7 @@ class Overflow(Record, frozen=True):
 
 
 class Projection(Record, frozen=True):
-    """Projected size of an incomplete search (`explorer.search.growth`): distinct states and levels."""
+    """Projected size of an incomplete search (`explorer.search.outcome`): distinct states and levels."""
 
     states: int
     levels: int

@@ -1,4 +1,4 @@
-"""The compiled search with its wide levels on Spark.
+"""The compiled search with its wide levels on Spark: the engine `spark` of the commands.
 
 `SparkSearch` is the ordinary search (`explorer.search.compiled`) with a space that changes between levels: it
 starts in the driver, moves to partitions on the executors once levels are wide, and returns when they are
@@ -8,6 +8,8 @@ narrow again, or were no faster there (`placement`). It inherits limits, counts,
 from __future__ import annotations
 
 import contextlib
+import re
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -18,6 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elrcheck.base.progress import Progress, Silent
+from elrcheck.base.requests import SparkRequest
+from elrcheck.base.runner.processors import processors
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.search.compiled import Search, SearchSettings
@@ -25,11 +29,11 @@ from elrcheck.explorer.search.level_questions import Answers, LevelQuestion
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
+from elrcheck.spark.cancellable_job import ExecutorWatch
+from elrcheck.spark.conf import SparkChoice, parse_conf, parse_master
 from elrcheck.spark.exchange import LevelExchange
-from elrcheck.spark.executors import ExecutorWatch
-from elrcheck.spark.master import parse_master
-from elrcheck.spark.placement import Placement
-from elrcheck.spark.preparation import Preparation
+from elrcheck.spark.placement import Placement, Preparation
+from elrcheck.spark.session import spark_session
 from elrcheck.spark.shards import Plans
 from elrcheck.spark.space import Distributed, LevelCost
 from elrcheck.spark.tasks import LevelTasks, SparkRun
@@ -220,3 +224,55 @@ class SparkSearch(Search):
         space.adopt(written, batches, levels)
         self.placement.moved_at = space.sizes[-1]
         self.space = space
+
+
+TRIES = 4
+"""Attempts per task: Spark's default on a cluster, which a local master does not apply by itself."""
+
+
+@contextlib.contextmanager
+def spark_search(
+    program: Program, request: SparkRequest, settings: SearchSettings, progress: Progress
+) -> Iterator[SparkSearch]:
+    """Open a search to run within the block; raise the faults of `spark_session`. settings: of the driver."""
+    choice = spark_choice(request)
+    with session_for(choice, progress) as session:
+        progress.stage("starting the executors")
+        search = SparkSearch(program, session, settings, request.partitions, request.handover, progress)
+        try:
+            search.start()
+            yield search
+        finally:
+            with contextlib.suppress(Exception):
+                search.close()
+
+
+def spark_choice(request: SparkRequest) -> SparkChoice:
+    """Return options for one task at a time per executor, on all its cores, so that it holds each shard once."""
+    conf = parse_conf(request.conf)
+    properties = dict(conf)
+    master = parse_master(request.master)
+    url, threads = master.url, None
+    if master.local:
+        threads = master.threads or processors()
+        if re.fullmatch(r"local(\[[^,]*\])?", url):
+            url = f"local[{threads},{TRIES}]"
+    elif properties.get("spark.executor.cores", "").isdecimal():
+        threads = int(properties["spark.executor.cores"])
+    if "spark.task.cpus" in properties:
+        threads = None
+    return SparkChoice(url, conf, threads=threads, verbose=request.verbose, ship_packages=request.ship_packages)
+
+
+@contextlib.contextmanager
+def session_for(choice: SparkChoice, progress: Progress) -> Iterator[SparkSession]:
+    """Open a new session, or use the one that this process already has, such as a sweep's."""
+    pyspark = sys.modules.get("pyspark")
+    if pyspark is not None and pyspark.SparkContext._active_spark_context is not None:
+        from pyspark.sql import SparkSession
+
+        yield SparkSession.builder.getOrCreate()
+        return
+    progress.stage("starting Spark")
+    with spark_session(choice) as session:
+        yield session

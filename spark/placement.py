@@ -1,4 +1,4 @@
-"""Placement of the next level: in the driver or on Spark.
+"""Placement of the next level, in the driver or on Spark, and the preparation of the executors.
 
 A level on Spark has a fixed cost of some tenths of a second; a level in the driver costs only its states.
 Both are measured: the first with empty levels while the driver begins the search, the second with the levels
@@ -8,6 +8,9 @@ machine, lose the search to it again.
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 PAYS = 4.0
@@ -79,3 +82,42 @@ class Placement:
         if frontier >= SHRUNK * self.moved_at:
             return False
         return self.handover is not None or distinct * self.pace * LOADING < self.levels * self.floor
+
+
+WARM_UPS = 3
+"""Empty levels; the first one compiles kernels."""
+PATIENCE = 2.0
+"""Seconds for the thread to end; the session ends it otherwise."""
+
+
+class Preparation:
+    """Runs empty levels on the executors in a thread. level: runs one until `stop`, which it is given, has a reason."""
+
+    def __init__(self, level: Callable[[Callable[[], str | None]], object]) -> None:
+        self._level = level
+        self._closed = threading.Event()
+        self._fault: BaseException | None = None
+        self._seconds: list[float] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def floor(self, *, wait: bool) -> float | None:
+        """Return the seconds of an empty level; None if it is not known yet. Raise the fault of an executor."""
+        self._thread.join(None if wait else 0.0)
+        if self._fault is not None:
+            raise self._fault
+        return None if self._thread.is_alive() else min(self._seconds[1:])
+
+    def close(self) -> None:
+        """End the levels that still run."""
+        self._closed.set()
+        self._thread.join(PATIENCE)
+
+    def _run(self) -> None:
+        try:
+            for _ in range(WARM_UPS):
+                started = time.perf_counter()
+                self._level(lambda: "closed" if self._closed.is_set() else None)
+                self._seconds.append(time.perf_counter() - started)
+        except Exception as fault:
+            self._fault = fault

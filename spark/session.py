@@ -20,11 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.spark.conf import SparkChoice, parse_conf, properties, shipped
+from elrcheck.spark.conf import Master, SparkChoice, check_reachable, parse_conf, parse_master, properties, shipped
 from elrcheck.spark.driver_java import find_java
-from elrcheck.spark.faults import explained
-from elrcheck.spark.jvm import running_jvm, start_fault, time_limit, write_log_settings
-from elrcheck.spark.master import Master, check_reachable, parse_master
+from elrcheck.spark.jvm import explained, running_jvm, start_fault, time_limit, write_log_settings
 from elrcheck.spark.package_zip import package_zip, packages_zip
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.hashed import NewLevel
 from elrcheck.explorer.store.levels import Block, LevelFiles, SavedLevel
-from elrcheck.explorer.store.new_level import NewLevel
-from elrcheck.explorer.store.row_set import RowSet
-from elrcheck.explorer.store.visited import ExactSet, histogram
+from elrcheck.explorer.store.visited import ExactSet, RowSet, histogram
 
 
 def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int) -> SavedLevel:

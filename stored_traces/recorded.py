@@ -8,7 +8,8 @@
 | tlc-text | what TLC prints, with or without -tool, -difftrace  | lines `State 1: <..>`, a banner |
 
 Nothing is evaluated. An unrecognised file, or a value of the wrong type, is a UsageFault that names the
-place; a trace without states is NothingChecked, since a replay would accept it.
+place; a trace without states is NothingChecked, since a replay would accept it. Commands other than `replay` accept
+only traces that the plain model follows to the end (`subject_of`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from elrcheck.base.printable import shortened
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
 from elrcheck.declared.select import Selected, resolve
+from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace
 from elrcheck.tla_export.reading.itf import itf_states
@@ -33,7 +35,9 @@ from elrcheck.tla_export.reading.tlc_output import STATE, TlcState, read_loop, r
 from elrcheck.tla_export.reading.values import ValueMismatch, read_state
 from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection, check_size, stored_traces
+from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.tlc_json import read_tlc_json
+from elrcheck.traces.truth import first_violated
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -206,3 +210,45 @@ def _first_trace(states: list[TlcState]) -> list[TlcState]:
         before = trace[-1].variables if trace else {}
         trace.append(replace(state, variables={**before, **state.variables}))
     return trace
+
+
+def subject_of(path: Path | None, repro: str | None, named: NamedSelection, form: Format | None = None) -> Replayed:
+    """Load the trace of a file or of an action-index path; raise UsageFault unless exactly one is given."""
+    if (path is None) == (repro is None):
+        raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
+    if path is None:
+        return of_repro(repro or "", named.selection)
+    loaded = read_recorded(path, named, form)
+    followed = replay(loaded.model, loaded.config, loaded.behaviour)
+    missing = loaded.behaviour.origin.missing
+    if followed.rejection is not None:
+        raise UsageFault(
+            "trace-rejected",
+            f"the model does not follow this trace: step {followed.rejection.step}: {followed.rejection.reason}",
+            where=loaded.behaviour.origin.source,
+            help=f"see `elrcheck replay {path}`" if missing is None else f"it was stored with {missing}: repeat that",
+        )
+    return followed
+
+
+def of_repro(repro: str, selection: Selection) -> Replayed:
+    """Build the trace of an action-index path, and find the first property violated at its end."""
+    selected = resolve(selection)
+    model = selected.declared.checked()
+    plain = PlainModel(model, selected.config)
+    states, labels = [plain.initial()], list[Label]()
+    for number, word in enumerate(repro.split("/") if repro else [], start=1):
+        choices = list(plain.successors(states[-1]))
+        if not word.isdecimal() or len(word) > 6 or int(word) >= len(choices):
+            raise UsageFault(
+                "repro-index",
+                f"step {number}: `{word}` is not one of the {len(choices)} possible actions",
+                where=f"--repro {repro}",
+                help="give the `repro` of a report, such as 0/3/1, with its variant and scope",
+            )
+        label, after = choices[int(word)]
+        labels.append(label)
+        states.append(after)
+    origin = TraceOrigin.of(selected, first_violated(plain, states), f"--repro {repro}")
+    behaviour = Behaviour(origin, tuple(states), tuple(labels))
+    return Replayed(model, selected.config, behaviour, behaviour.labels)

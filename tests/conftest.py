@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from elrcheck.base.caches import cache_directory
-from elrcheck.base.kept.notice import notice
+from elrcheck.base.caches import cache_directory, notice
 from elrcheck.base.kept.store import FOLDER
 
 if TYPE_CHECKING:

@@ -27,7 +27,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
+from elrcheck.base.atomic import write_files
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import ConfigField, VectorOf, WholeSort
 from elrcheck.lang.ir import Fn
@@ -35,10 +37,11 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
 from elrcheck.tla_export.definition_printer import DefinitionPrinter
-from elrcheck.tla_export.names import Names
+from elrcheck.tla_export.names import Names, camel
 from elrcheck.tla_export.pretty import WIDTH, Bullets, Doc, Headed, Items, ListItem, PlainText, comment_lines, render
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
+from elrcheck.tla_export.reading.values import identifier
 from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.type_sets import Hidden, limits, records_of, size_text, type_set
 
@@ -334,3 +337,23 @@ def _section(title: str, definitions: Iterable[Sequence[str]]) -> list[str]:
     for definition in definitions:
         lines += [*definition, ""]
     return lines
+
+
+def module_name(variant: str, scope: str) -> str:
+    """Name the module of a variant and scope: KipFullThreeBrokers for kip_full and three-brokers."""
+    return identifier(camel(f"{variant}_{Path(scope).stem}".replace("-", "_")), fallback="Elrcheck")
+
+
+def write_spec(
+    model: Model,
+    config: ModelConfig,
+    folder: Path,
+    name: str,
+    comment: str = "",
+    symmetry: bool = False,
+    whole: bool = True,
+) -> Spec:
+    """Write NAME.tla and NAME.cfg into a folder. symmetry: see `spec_text`; whole: see `reading_text`."""
+    spec = (spec_text if whole else reading_text)(model, config, name, comment, symmetry)
+    write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})
+    return spec

@@ -19,8 +19,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_view import RefusedAction, Scene, TraceView
 from elrcheck.traces.describe import arguments, first_sentence, spelled, text, trace_view, with_members
-from elrcheck.traces.drawn_as_declared import drawing_of_copy
-from elrcheck.traces.drawn_by_fields import FieldsDrawing
+from elrcheck.traces.drawings import FieldsDrawing, drawing_of_copy
 
 MOST_CHOICES = 50_000
 """Maximum number of action instances; trying more of them in a state takes too long for a page."""

@@ -33,10 +33,9 @@ from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from elrcheck.base.atomic import write_bytes
-from elrcheck.base.caches import cache_directory
+from elrcheck.base.caches import cache_directory, notice
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.age import KeptOrigin, kept_at, sha
-from elrcheck.base.kept.notice import notice
 from elrcheck.base.package_files import ROOT
 
 MAGIC = b"elrcheck-kept/1 "

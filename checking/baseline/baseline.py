@@ -12,8 +12,14 @@
     ..
 
 An entry of another model than the default one names its file, relative to the folder of the baseline: `model =
-"two_phase.py"`. Reading a baseline runs none of the models that it names. A table `[suite.NAME]` is part of a suite
-(`suite_entry.py`).
+"two_phase.py"`. Reading a baseline runs none of the models that it names. A table `[suite.NAME]` is part of a suite,
+with the violations last accepted for each configuration:
+
+    [suite.pairs]
+    only = ["pairs/elect+*/crash"]      # names, families or globs, as in `elrcheck suite --only`
+
+    [suite.pairs.expected]
+    "pairs/elect+unregister/crash" = { verdict = "holds", generated = 30, distinct = 10, diameter = 4 }
 
 Only numbers that do not depend on the machine, on chance or on the number of workers are recorded. The file is read
 strictly, and written as a whole by `baseline_text`.
@@ -22,17 +28,96 @@ strictly, and written as a whole by `baseline_text`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Selection, SuiteRequest
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, KeyName, Natural, Positive, SameTable, matching, read_record
-from elrcheck.checking.baseline.suite_entry import RunCounts, SuiteEntry, WrittenPath
+from elrcheck.base.typed.record_text import table_text, text_value
+from elrcheck.base.typed.records import (
+    From,
+    KeyName,
+    Natural,
+    NodeReader,
+    Positive,
+    SameTable,
+    matching,
+    prose,
+    read_record,
+)
+from elrcheck.results.suite_report import RunVerdict, SuiteReport
+
+
+def _path(node: Node) -> Path:
+    text = prose(node)
+    if "\0" in text:
+        node.bad("no path can hold a NUL")
+    return Path(text)
+
+
+WrittenPath: TypeAlias = Annotated[Path, NodeReader(_path)]
+"""A path relative to the folder of the baseline."""
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """The size of a search."""
+
+    generated: Natural
+    distinct: Natural
+    diameter: Natural
+
+    def checked(self, node: Node) -> Mapping[str, int]:
+        return vars(self)
+
+
+RUN_COUNTS = tuple(part.name for part in fields(RunCounts))
+
+
+@dataclass(frozen=True)
+class ExpectedRun:
+    """The results of one configuration. violated: property -> depth of its shortest violation."""
+
+    verdict: RunVerdict
+    counts: Annotated[Mapping[str, int], SameTable(RunCounts)]
+    violated: Mapping[str, Natural] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SuiteEntry:
+    """Part of a suite. only, files, deep, sample: as of `elrcheck suite`; files relative to the baseline's folder.
+
+    model: as of an entry. expected: by the names of the configurations, None in a new entry. place: ``file:line``.
+    """
+
+    name: Annotated[str, From.ELSEWHERE]
+    only: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    deep: bool = False
+    sample: Positive | None = None
+    expected: Mapping[str, ExpectedRun] | None = None
+    place: Annotated[str, From.PLACE] = ""
+    model: WrittenPath | None = None
+
+    def request(self, baseline: Path, workers: int | None, patch: Path | None = None) -> SuiteRequest:
+        """Return the request for `run_suite`. patch: a diff of the model."""
+        files = tuple(baseline.parent / file for file in self.files)
+        selection = Selection(model=self.model, patch=patch)
+        return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers, selection=selection)
+
+
+def recorded_runs(report: SuiteReport) -> dict[str, ExpectedRun]:
+    """Return the results of a report that a baseline records, by configuration."""
+    runs = {}
+    for run in report.runs:
+        violated = {one.id: one.depth or 0 for one in run.violations if one.found}
+        runs[run.name] = ExpectedRun(run.verdict, {name: getattr(run, name) for name in RUN_COUNTS}, violated)
+    return runs
+
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -236,3 +321,25 @@ def check_name(name: str, where: str) -> str:
         help = "letters, digits, - and _"
         raise UsageFault(CODE, f"`{name}` is not a valid entry name", where=where, help=help)
     return name
+
+
+HEADER = """\
+# The baseline of `elrcheck gate`: the last accepted results of each entry.
+# `elrcheck gate` fails on any difference. After an intended change, run
+#
+#     elrcheck gate --update-baseline
+#
+# and review the diff of this file like source code. Entries may be edited by hand (variant, scope, set,
+# properties, liveness, max-depth, max-states, proof, proof-timeout, teeth, controller; of a suite only,
+# files, deep, sample); comments are lost.
+"""
+
+
+def baseline_text(entries: Iterable[BaselineEntry], suites: Iterable[SuiteEntry] = ()) -> str:
+    """Return the whole file, with the entries in order of their names, and then the suites."""
+    lines = [HEADER, f"schema = {text_value(SCHEMA)}"]
+    for entry in sorted(entries, key=lambda e: e.name):
+        lines += ["", *table_text(f"entry.{entry.name}", entry, JOINT)]
+    for suite in sorted(suites, key=lambda e: e.name):
+        lines += ["", *table_text(f"suite.{suite.name}", suite, JOINT)]
+    return "\n".join(lines) + "\n"

@@ -30,8 +30,7 @@ from elrcheck.base.runner.runner import each, run_tasks
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.batch.job import Job, JobAnswer
-from elrcheck.checking.batch.pool import check_all
-from elrcheck.checking.batch.shared_kernels import share
+from elrcheck.checking.batch.pool import check_all, share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
 from elrcheck.checking.suite.suite_counts import CaseCounts, packaged_counts, record_counts

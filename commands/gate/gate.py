@@ -16,9 +16,15 @@ from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.checking.baseline.baseline import Baseline, BaselineEntry, check_name, read_baseline
-from elrcheck.checking.baseline.baseline_text import baseline_text
-from elrcheck.checking.baseline.suite_entry import SuiteEntry, recorded_runs
+from elrcheck.checking.baseline.baseline import (
+    Baseline,
+    BaselineEntry,
+    SuiteEntry,
+    baseline_text,
+    check_name,
+    read_baseline,
+    recorded_runs,
+)
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate_diff import cut_off, differences, entry_verdict, found_in
 from elrcheck.commands.gate.gate_suites import gated, run_gated

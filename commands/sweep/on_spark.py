@@ -18,7 +18,7 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job, compile_alone
 from elrcheck.commands.sweep.grid import cost, pack
-from elrcheck.spark.faults import explained
+from elrcheck.spark.jvm import explained
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,7 @@ JOBS = 16
 SCHEMA = "number int, body string"
 TAG = "elrcheck-sweep"
 HOPELESS = ("executor", "executor-package", "executor-python")
-"""Faults (`elrcheck.spark.faults`) that would occur in every task."""
+"""Faults (`elrcheck.spark.jvm`) that would occur in every task."""
 
 
 def slots(session: SparkSession) -> int:

@@ -24,8 +24,7 @@ from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.runner.runner import InProcess, TaskCrew, run_tasks
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
-from elrcheck.checking.batch.pool import check_all
-from elrcheck.checking.batch.shared_kernels import share
+from elrcheck.checking.batch.pool import check_all, share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep import ledger as ledgers
 from elrcheck.commands.sweep.axes import plain_value

@@ -19,8 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from elrcheck.base.documents import decode, parse_json
-from elrcheck.base.error_codes import exit_of
-from elrcheck.base.errors import ElrError, UsageFault
+from elrcheck.base.errors import ElrError, UsageFault, exit_of
 from elrcheck.base.strict import Codes, Node
 from elrcheck.report.html.page_template import STYLES, source
 from elrcheck.report.json_report import as_data

@@ -68,7 +68,7 @@ def show(
     Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
     """
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
 
     if notation is not None and expressions:
         raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
@@ -93,7 +93,7 @@ def diff(
     Exits with 1 when they differ.
     """
     from elrcheck.commands.trace import diff as difference
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
 
     model = selection_of_trace(selection)
     report = difference.diff(subject_of(a, None, model), subject_of(b, None, model))
@@ -124,7 +124,7 @@ def minimise(
     """Remove what is not needed to violate a property: steps, then members of sorts such as brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection))
     with shell.open_progress() as progress:
@@ -169,7 +169,7 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     """
     from elrcheck.commands.trace.step import step as walk
     from elrcheck.report.plain_words import several
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
 
     if path is None and repro is None:
         repro = ""
@@ -255,7 +255,7 @@ def explain(
     when a property fails or the action is not enabled.
     """
     from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
-    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.stored_traces.recorded import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection), source_format)
     report = run_explain(subject, ExplainQuestion(properties, action, at))

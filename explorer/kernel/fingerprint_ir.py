@@ -27,9 +27,8 @@ them to OLD. See `table_ir` for why the credit does not depend on the number of 
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import copy_row
-from elrcheck.explorer.kernel.hash_ir import hash_function, hash_functions
 from elrcheck.explorer.kernel.ir_text import ir
-from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared, insert_rows
+from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared, hash_function, hash_functions, insert_rows
 
 
 def credit_bits(instances: int) -> int:

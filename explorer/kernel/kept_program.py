@@ -25,7 +25,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lowered import EvaluatedModel, Lowered, slots_of
 from elrcheck.lang.lowering.nodes import DagNode, cone
-from elrcheck.lang.lowering.parameters import parameters
+from elrcheck.lang.lowering.open_numbers import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
 

@@ -24,9 +24,9 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.symmetry.canonical import Canonical
+from elrcheck.explorer.kernel.symmetry.canonical_ir import Canonical
 from elrcheck.explorer.kernel.word_layout import Rows, Successors
-from elrcheck.explorer.search.growth import LevelProgress
+from elrcheck.explorer.search.outcome import LevelProgress
 from elrcheck.explorer.search.result import SearchResult, violates
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from elrcheck.explorer.kernel.symmetry.canonical import Canonical
+from elrcheck.explorer.kernel.symmetry.canonical_ir import Canonical
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
 from elrcheck.explorer.kernel.word_layout import Rows, Successors
 from elrcheck.explorer.search.splitmix import row_keys

@@ -14,7 +14,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.symmetry.renamed_values import all_renamings, renamed
+from elrcheck.lang.symmetry.alike_members import all_renamings, renamed
 
 
 class PlainSearch(ABC):

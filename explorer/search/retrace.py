@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elrcheck.explorer.kernel.symmetry.canonical import Canonical
+from elrcheck.explorer.kernel.symmetry.canonical_ir import Canonical
 from elrcheck.explorer.kernel.word_layout import Rows, WordLayout, make_layout
 from elrcheck.explorer.search.level_questions import (
     ONE,

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.symmetry.canonical import Canonical
+from elrcheck.explorer.kernel.symmetry.canonical_ir import Canonical
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors, make_layout
-from elrcheck.explorer.search.growth import LevelProgress
+from elrcheck.explorer.search.outcome import LevelProgress
 from elrcheck.explorer.search.result import SearchResult, violates
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Program

@@ -18,8 +18,7 @@ from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.memory import Region
-from elrcheck.explorer.store.row_set import RowSet
-from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
+from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP, RowSet
 
 LEAST_SPACING = 1 << 12
 """Slots between states whose fingerprints differ only in bits that a slot does not store. At the load below, the

@@ -38,8 +38,7 @@ from elrcheck.kafka.log.log_files import MetadataLog, files_of, size_of, sorted_
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
-from elrcheck.spark.cancellable_job import Cancelled, run_job
-from elrcheck.spark.executors import ExecutorWatch
+from elrcheck.spark.cancellable_job import Cancelled, ExecutorWatch, run_job
 
 if TYPE_CHECKING:
     from pyspark import RDD

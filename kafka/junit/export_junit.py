@@ -34,7 +34,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.budgets import Spent
 from elrcheck.model.knobs import summary
-from elrcheck.stored_traces.followed_trace import subject_of
+from elrcheck.stored_traces.recorded import subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.loaded import NamedSelection

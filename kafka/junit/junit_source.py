@@ -14,7 +14,7 @@ from importlib.resources import files
 
 from jinja2 import Environment
 
-from elrcheck.base.templates import templates_in
+from elrcheck.base.package_files import templates_in
 from elrcheck.base.version import __version__
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.junit.assertions import Assertion

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.system.run_program import run_program
+from elrcheck.base.system.programs import run_program
 from elrcheck.kafka.jars import ClassPath, Jars, from_maven
 from elrcheck.kafka.java_process import BRIEF
 from elrcheck.kafka.java_program import find_jdk

@@ -18,7 +18,7 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import LeafImage, Symmetry
 from elrcheck.lang.source import error_at
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.symmetry.renamed_values import Renaming, renamed
+from elrcheck.lang.symmetry.alike_members import Renaming, renamed
 from elrcheck.lang.types import BOOL, Ty
 
 

@@ -32,8 +32,7 @@ from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, encoded, initial_scalars, slots_at
 from elrcheck.lang.lowering.nodes import DagNode
-from elrcheck.lang.lowering.open_numbers import OpenEvaluator
-from elrcheck.lang.lowering.parameters import Parameter, parameters
+from elrcheck.lang.lowering.open_numbers import OpenEvaluator, Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure, put_outside

@@ -12,7 +12,7 @@ from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, initial_states
 from elrcheck.lang.lowering.nodes import DagNode
-from elrcheck.lang.lowering.parameters import Parameter
+from elrcheck.lang.lowering.open_numbers import Parameter
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import error_at

@@ -13,7 +13,8 @@ configuration that is lowered, in which open numbers have their greatest values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields
 from typing import Any
 
 from elrcheck.lang.expr import ConfigField, Expression
@@ -185,3 +186,30 @@ class _Number:
 
 def _term(value: int | _Number) -> Term:
     return value.term if isinstance(value, _Number) else value
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An open number: a field of the configuration, with its least and greatest value."""
+
+    name: str
+    lo: int
+    hi: int
+
+
+def parameters(config: ModelConfig, least: Mapping[str, int], sizes: Set[str]) -> tuple[Parameter, ...]:
+    """Return the open numbers of a lowering, in the order of the configuration's fields; ValueError for other fields.
+
+    least: field -> least value; the configuration has the greatest. A number with one value is not open. sizes: the
+    fields that are sizes of sorts, which cannot stay open.
+    """
+    names = [part.name for part in fields(config)]
+    for name, lo in least.items():
+        value = getattr(config, name, None)
+        if name not in names or type(value) is not int or name in sizes:
+            raise ValueError(f"{name} cannot stay open: it is not a number that rules read")
+        if lo > value:
+            raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")
+    chosen = (name for name in names if name in least)
+    ranges = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
+    return tuple(parameter for parameter in ranges if parameter.lo < parameter.hi)

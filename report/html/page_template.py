@@ -14,7 +14,7 @@ from collections.abc import Set
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.base.templates import templates_in
+from elrcheck.base.package_files import templates_in
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -20,7 +20,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS as ALL_VARIANTS
-from elrcheck.tla_export.module import write_spec
+from elrcheck.tla_export.spec import write_spec
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 # (variant, scope): (generated, distinct, diameter)

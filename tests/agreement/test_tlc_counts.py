@@ -16,7 +16,7 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
-from elrcheck.tla_export.module import write_spec
+from elrcheck.tla_export.spec import write_spec
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 from support.knob_cases import CASES, TWO
 

@@ -9,11 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.error_codes import codes_by_exit, error_codes
-from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
+from elrcheck.base.errors import (
+    EnvironmentFault,
+    ExitCode,
+    Interrupted,
+    NothingChecked,
+    UsageFault,
+    codes_by_exit,
+    error_codes,
+)
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.spark.faults import causes
+from elrcheck.spark.jvm import causes
 from support.places import ROOT, sources
 
 FAULTS = {c.__name__: c.exit_code for c in (UsageFault, EnvironmentFault, NothingChecked, Interrupted)}

@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from elrcheck.base.caches import MARK, notice, one_notice
 from elrcheck.base.kept.age import KeptOrigin
-from elrcheck.base.kept.notice import MARK, notice, one_notice
 from elrcheck.base.kept.store import FileStore, Store, checked, distrust
 from elrcheck.base.roundtrip import Record
 

@@ -21,7 +21,7 @@ from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.search.result import TraceableSearch
-from elrcheck.stored_traces.followed_trace import of_repro
+from elrcheck.stored_traces.recorded import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from support.following import refused_step

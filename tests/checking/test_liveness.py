@@ -26,8 +26,7 @@ from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.graph.fair_cycles import FairGraph
 from elrcheck.explorer.graph.graph import Graph, graph_of_plain, graph_of_search
-from elrcheck.explorer.graph.lasso import replay_lasso
-from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
+from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps, replay_lasso
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.load import Model

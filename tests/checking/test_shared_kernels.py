@@ -13,7 +13,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SweepRequest
 from elrcheck.base.roundtrip import to_data
 from elrcheck.checking.batch.job import Job, JobAnswer, Sharing, check_job
-from elrcheck.checking.batch.shared_kernels import Families, next_job, share
+from elrcheck.checking.batch.pool import Families, next_job, share
 from elrcheck.commands.sweep.grid import job_of, make_grid
 from support.sweeps import SMALL
 

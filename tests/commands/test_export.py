@@ -24,7 +24,7 @@ from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import plain_text
 from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
-from elrcheck.tla_export.module import module_name
+from elrcheck.tla_export.spec import module_name
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection, stored_traces
 from support.following import refused_step

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from elrcheck.base.caches import notice
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
@@ -30,7 +30,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
 from elrcheck.checking.suite.suite import run_suite
-from elrcheck.declared.kept_model import mark_of
+from elrcheck.declared.model_file import mark_of
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.search.kept_searches import KeptSearch

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from elrcheck.base.progress import LevelDone
-from elrcheck.explorer.search.growth import growth_of, project
-from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
+from elrcheck.explorer.search.outcome import SearchOutcome, growth_of, project, projection_of
 from elrcheck.report.document import Line
 from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.terminal import plain_text

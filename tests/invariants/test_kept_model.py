@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.declared import kept_model
+from elrcheck.declared import model_file
 from elrcheck.invariants import modules
 from elrcheck.lang.ir import LATER, Fn, fn_nodes
 from elrcheck.lang.load import Model
@@ -27,7 +27,7 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
     lazily: list[bool] = []
 
     def load() -> Model:
-        mark = kept_model.mark_of(modules.CHECKED)
+        mark = model_file.mark_of(modules.CHECKED)
         lazily.append(mark.sound)
         return mark.left_on(load_model(*modules.CHECKED, lazily=mark.sound))
 
@@ -62,7 +62,7 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
     mark.write_bytes(b"?")
     load()
     assert lazily == [False, True, False], "a mark that is none marks nothing"
-    monkeypatch.setattr(kept_model, "RULES", ("model",))  # as if other sources had been read
+    monkeypatch.setattr(model_file, "RULES", ("model",))  # as if other sources had been read
     assert load().origin != first.origin
     assert lazily == [False, True, False, False]
 
@@ -77,6 +77,6 @@ def test_a_line_is_that_of_the_definition(folder: Path) -> None:
 def test_without_a_folder_the_model_is_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path / "file"))
-    mark = kept_model.mark_of(modules.CHECKED)
+    mark = model_file.mark_of(modules.CHECKED)
     model = mark.left_on(load_model(*modules.CHECKED, lazily=mark.sound))
     assert not mark.sound and compiled(model.init)

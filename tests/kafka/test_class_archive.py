@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.system.java import Java
+from elrcheck.base.system.programs import Java
 from elrcheck.kafka.cluster import class_archive
 from elrcheck.kafka.cluster.class_archive import DRAFT, RECORDING, ClassArchive
 from elrcheck.kafka.jars import ClassPath

@@ -14,8 +14,7 @@ from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.nodes import DagNode, evaluate
-from elrcheck.lang.lowering.open_numbers import OpenEvaluator
-from elrcheck.lang.lowering.parameters import parameters
+from elrcheck.lang.lowering.open_numbers import OpenEvaluator, parameters
 from elrcheck.lang.runtime import config
 from elrcheck.lang.types import BOOL, INT
 from elrcheck.model.choices import Propagation

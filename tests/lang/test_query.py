@@ -14,7 +14,7 @@ from elrcheck.cli import cli
 from elrcheck.commands.trace.show import show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
-from elrcheck.stored_traces.followed_trace import subject_of
+from elrcheck.stored_traces.recorded import subject_of
 from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.watched import read_query

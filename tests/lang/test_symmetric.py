@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.symmetry.canonical import Canonical
+from elrcheck.explorer.kernel.symmetry.canonical_ir import Canonical
 from elrcheck.explorer.search.reference import search
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.load import Model, load
@@ -18,7 +18,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.symmetry.renamed_values import all_renamings, renamed
+from elrcheck.lang.symmetry.alike_members import all_renamings, renamed
 from support.edits import replaced
 from support.searches import search as compiled
 from support.small_models import module_of

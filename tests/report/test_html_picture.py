@@ -9,7 +9,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.picture.drawn_state import drawn
 from elrcheck.report.html.html_trace import picture_of
 from elrcheck.results.drawn_picture import DrawnPartition, Fact
-from elrcheck.stored_traces.followed_trace import of_repro
+from elrcheck.stored_traces.recorded import of_repro
 
 WRITTEN = "1/5/2"
 """Broker 1 is fenced, and broker 0 commits a record alone."""

@@ -127,7 +127,7 @@ def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
 def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
     request = CheckRequest(Selection("kip_full", "two-brokers-quiet"), ("P-1",), engine="reference")
     assert run_check(request, Silent()).small_graph is None
-    for name in ("checking.check", "explorer.graph.small_graph", "report.html.html_page"):
+    for name in ("checking.check", "explorer.graph.networkx_graph", "report.html.html_page"):
         monkeypatch.setattr(f"elrcheck.{name}.MOST_STATES", 5)
     report = run_check(dataclasses.replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)

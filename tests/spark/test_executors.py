@@ -10,9 +10,9 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.progress import Event, ExecutorsLost, Silent
-from elrcheck.spark import executors, session
-from elrcheck.spark.executors import ExecutorWatch
-from elrcheck.spark.master import parse_master
+from elrcheck.spark import cancellable_job, session
+from elrcheck.spark.cancellable_job import ExecutorWatch
+from elrcheck.spark.conf import parse_master
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,7 +60,7 @@ class PlayedSpark:
 
 
 def test_each_lost_executor_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "EVERY", 0.0)
+    monkeypatch.setattr(cancellable_job, "EVERY", 0.0)
     spark, heard = PlayedSpark("spark://head:7077"), Heard()
     watch = ExecutorWatch(spark.session, heard)
     watch.look()

@@ -10,8 +10,7 @@ import pytest
 
 from elrcheck.spark.cancellable_job import Cancelled, run_job
 from elrcheck.spark.exchange import keys_of, spark_hash
-from elrcheck.spark.placement import ALONE, Placement
-from elrcheck.spark.preparation import WARM_UPS, Preparation
+from elrcheck.spark.placement import ALONE, WARM_UPS, Placement, Preparation
 
 
 def measured(handover: int | None = None) -> Placement:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
-from elrcheck.spark.conf import SparkChoice, parse_conf, properties
+from elrcheck.spark.conf import SparkChoice, check_reachable, parse_conf, parse_master, properties
 from elrcheck.spark.driver_java import MISSING_MODULE, find_java, write_shim
-from elrcheck.spark.master import check_reachable, parse_master
 from elrcheck.spark.session import spark_session
 
 if TYPE_CHECKING:

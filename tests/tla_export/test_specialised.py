@@ -17,8 +17,7 @@ from elrcheck.lang.tree import free_names
 from elrcheck.lang.types import BOOL, INT, pair
 from elrcheck.tla_export.folded import Folding
 from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_literal
-from elrcheck.tla_export.module import write_spec
-from elrcheck.tla_export.spec import reading_text, spec_text
+from elrcheck.tla_export.spec import reading_text, spec_text, write_spec
 from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 

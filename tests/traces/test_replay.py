@@ -23,8 +23,8 @@ from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ReplayReport
 from elrcheck.stored_traces.recorded import Format
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.reading.values import show
+from elrcheck.tla_export.spec import write_spec
 from elrcheck.tla_export.tlc_process import find_tools
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection

@@ -9,7 +9,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
 from elrcheck.results.trace_view import TraceView
-from elrcheck.stored_traces.followed_trace import of_repro
+from elrcheck.stored_traces.recorded import of_repro
 from support.places import PROTOCOLS
 
 

@@ -16,7 +16,7 @@ from time import monotonic
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.system.java import find_java
+from elrcheck.base.system.programs import find_java
 from elrcheck.catalogue.evidence.conformance import NAME, Compared
 from elrcheck.kafka.conformance.conform import conform_report
 from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, read_record, record_comparison

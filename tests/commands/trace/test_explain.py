@@ -18,7 +18,7 @@ from elrcheck.report.documents.explain_document import explain_blocks
 from elrcheck.report.json_report import as_data
 from elrcheck.report.terminal import plain_text
 from elrcheck.results.trace_reports import Clause, ExplainReport
-from elrcheck.stored_traces.followed_trace import subject_of
+from elrcheck.stored_traces.recorded import subject_of
 from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from support.lost_record import LEGACY, lost_record, stored

@@ -22,7 +22,7 @@ from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.state import Acks
-from elrcheck.stored_traces.followed_trace import of_repro, subject_of
+from elrcheck.stored_traces.recorded import of_repro, subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection

@@ -17,7 +17,7 @@ from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
 from elrcheck.report.html.html_trace import legend_of, picture_of
 from elrcheck.results.drawn_picture import DrawnFields, Fact
-from elrcheck.traces.drawn_by_fields import drawn_fields
+from elrcheck.traces.drawings import drawn_fields
 from elrcheck.traces.loaded import NamedSelection
 from support.edits import patch_file
 from support.places import PROTOCOLS

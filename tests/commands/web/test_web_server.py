@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from elrcheck.base.error_codes import error_codes
+from elrcheck.base.errors import error_codes
 from elrcheck.commands.web.web_server import MOST_BYTES
-from elrcheck.stored_traces.followed_trace import of_repro
+from elrcheck.stored_traces.recorded import of_repro
 from support.web_client import LEGACY, PATH, Client, serving
 
 STATE = {"model": LEGACY, "path": PATH}

@@ -1,4 +1,4 @@
-"""Finds a Java runtime, in JAVA_HOME first and then on PATH, and names the remedies if neither has one."""
+"""Runs other programs to their end, and finds a Java runtime: in JAVA_HOME first and then on PATH."""
 
 from __future__ import annotations
 
@@ -6,12 +6,39 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.system.run_program import run_program
+
+
+class ProgramEnd(NamedTuple):
+    """The end of a program. output: everything that it printed, on stdout and on stderr."""
+
+    exit_code: int
+    output: str
+
+
+def run_program(
+    command: Sequence[str], seconds: float, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> ProgramEnd:
+    """Run a program without input; raise OSError if it does not start, TimeoutExpired if it takes longer."""
+    process = subprocess.run(
+        list(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+        env=None if environ is None else dict(environ),
+        cwd=folder,
+        check=False,
+    )
+    return ProgramEnd(process.returncode, process.stdout)
+
 
 OLDEST = 11
 REMEDIES = (
