@@ -140,6 +140,14 @@ class Algebra(Generic[Symbol, Members]):
             return a % b
         return 0 if isinstance(b, int) and b == 1 else self.MOD(a, b)
 
+    def least(self, x: Symbol | int) -> int | None:
+        """Return a lower bound of a number; None if none is known."""
+        return x if isinstance(x, int) else None
+
+    def greatest(self, x: Symbol | int) -> int | None:
+        """Return an upper bound of a number; None if none is known."""
+        return x if isinstance(x, int) else None
+
     # -- sets
 
     def s_const(self, members: Iterable[int], size: int) -> Members:

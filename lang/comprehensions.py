@@ -68,7 +68,19 @@ class Comprehensions(ABC):
             help = "a number with hi=, the length of a sequence, or the min() of it and one that has a limit"
             raise ModelError(f"line {e.line}: {fault}", help=help) from None
         alg = self.alg
+        least, most = self._widened(e, begin, end, least, most)
         return ((alg.and_([alg.cmp("le", begin, i), alg.cmp("lt", i, end)]), i) for i in range(least, most))
+
+    def _widened(self, e: Comprehension, begin: Any, end: Any, least: int, most: int) -> tuple[int, int]:
+        """Return the limits of a range that hold for the numbers themselves, of which types may say less.
+
+        An operator may return, and a parameter or field receive, a number that its type does not have.
+        """
+        lower, upper = self.alg.least(begin), self.alg.greatest(end)
+        if lower is None or (upper is None and not isinstance(e.domain, expr.Length)):
+            message = f"line {e.line}: a number has no limit here, and a range cannot be unrolled"
+            raise ModelError(message, help="a number with hi=, or the min() of it and one that has a limit")
+        return min(least, lower), most if upper is None else max(most, upper)
 
     def setting(self, name: str, ty: Ty) -> Any:
         """Return the value of a field of the configuration."""

@@ -25,7 +25,7 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import UnsupportedNode, unsupported
+from elrcheck.lang.tree import UnsupportedNode, is_natural, unsupported
 from elrcheck.lang.types import Ty
 
 STATES = "$states"
@@ -284,10 +284,11 @@ class Evaluator(Comprehensions):
     def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         structure, elem = self.structure, e.ty.elem
         match e:
-            case expr.Prefix():
-                return structure.take(self.ev(e.sequence, env), self.ev(e.count, env), elem)
-            case expr.Suffix():
-                return structure.drop(self.ev(e.sequence, env), self.ev(e.count, env), elem)
+            case expr.Prefix() | expr.Suffix():
+                sequence, count = self.ev(e.sequence, env), self.ev(e.count, env)
+                if not is_natural(e.count):
+                    count = structure.from_begin(count, sequence[0])
+                return (structure.take if isinstance(e, expr.Prefix) else structure.drop)(sequence, count, elem)
             case expr.AppendExpr():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():

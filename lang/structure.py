@@ -93,13 +93,13 @@ class Structure(ValueLayout):
     def with_entry(self, items: list[Any], key: Any, value: Any, ty: Ty) -> list[Any]:
         """Return a vector with one entry replaced; ty: of the vector.
 
-        A key outside its type changes nothing; in a map it makes the condition `put_outside` true.
+        A key outside its type changes nothing; if there may be one, it makes the condition `put_outside` true.
         """
         keys = ty.keys
         at = key if keys.kind == "member" else self.position(key, keys)
         if isinstance(at, int) and 0 <= at < len(items):
             return self._entries([*items[:at], value, *items[at + 1 :]], put_outside(items))
-        outside = self.alg.not_(self.is_value(key, keys)) if ty.is_map else False
+        outside = self.alg.not_(self.is_value(key, keys)) if ty.has_keys else False
         if isinstance(at, int) or self._constant(key, keys):
             return self._entries(items, self.alg.or_([put_outside(items), outside]))
         places = zip(self.members(keys), items, strict=True)
@@ -125,7 +125,7 @@ class Structure(ValueLayout):
 
     def outside_keys(self, value: Any, ty: Ty) -> Any:
         """Return the condition on which an entry was put outside the keys of some map in a value."""
-        if not ty.has_map:
+        if not ty.may_lack_key:
             return False
         match ty.kind:
             case "vec":
@@ -147,6 +147,14 @@ class Structure(ValueLayout):
         for k in range(1, len(items)):
             result = self.ite(self.alg.cmp("eq", index, k), items[k], result, ty)
         return result
+
+    def from_begin(self, count: Any, length: Any) -> Any:
+        """Return the place that a slice names, where a negative number counts from the end, as in Python."""
+        alg, least = self.alg, self.alg.least(count)
+        if least is not None and least >= 0:
+            return count
+        place = alg.add(length, count)
+        return alg.ite(alg.cmp("lt", count, 0), alg.ite(alg.cmp("lt", place, 0), 0, place), count)
 
     def take(self, seq: tuple[Any, list[Any]], count: Any, elem: Ty) -> tuple[Any, list[Any]]:
         length, slots = seq

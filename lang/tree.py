@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Never, NoReturn
 
+from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression, StateVariable, Variable
 from elrcheck.lang.node import Expr
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import INT, Ty
 
 
 class UnsupportedNode(Exception):
@@ -98,6 +99,24 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
                 yield from visit(part, ty.cls, field)
 
     return visit(ty, ty.cls, "")
+
+
+def is_natural(e: Expression) -> bool:
+    """Return whether a number is never negative, by its form and the types in it."""
+    match e:
+        case expr.Constant():
+            return e.value >= 0
+        case expr.Length() | expr.Cardinality() | expr.Count() | expr.Arithmetic(op="mod"):
+            return True
+        case expr.Arithmetic(op="max"):
+            return is_natural(e.left) or is_natural(e.right)
+        case expr.Arithmetic(op="add" | "min"):
+            return is_natural(e.left) and is_natural(e.right)
+        case expr.Arithmetic(op="div"):
+            return is_natural(e.left)
+        case expr.IfElse():
+            return is_natural(e.then) and is_natural(e.orelse)
+    return e.ty != INT and e.ty.lo >= 0
 
 
 def limits_of(ty: Ty) -> set[str]:

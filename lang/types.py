@@ -105,16 +105,26 @@ class Ty:
         return self.index
 
     @property
+    def counts(self) -> bool:
+        """Whether its values are numbers with which a rule counts, so that one may leave the type."""
+        return self.kind == "nat" or (self.kind == "member" and self.ordered)
+
+    @property
     def is_map(self) -> bool:
         """Whether it is a `Map`: a vector with keys of any finite type."""
         return self.cls is Map
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether `put` may name a key that it does not have: a map, or a vector with numbers for its members."""
+        return self.is_map or (self.kind == "vec" and self.keys.ordered)
+
     @cached_property
-    def has_map(self) -> bool:
-        """Whether its values contain maps that `put` may change."""
+    def may_lack_key(self) -> bool:
+        """Whether its values contain some for which `put` may name a key that they do not have."""
         if self.kind in ("record", "state"):
-            return any(part.has_map for part in self.fields.values())
-        return self.is_map or (self.kind in ("vec", "seq") and self.elem.has_map)
+            return any(part.may_lack_key for part in self.fields.values())
+        return self.has_keys or (self.kind in ("vec", "seq") and self.elem.may_lack_key)
 
     @property
     def is_pair(self) -> bool:

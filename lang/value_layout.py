@@ -152,12 +152,26 @@ class ValueLayout:
     # ------------------------------------------------------------------------- optionals
 
     def some(self, value: Any, ty: Ty) -> Any:
-        """Return a value as one of an optional type."""
-        return (True, value) if ty.flagged else value
+        """Return a value as one of an optional type.
+
+        A number may be less than its type allows. Beside None, which is -1, it is then one less: no other number is
+        None, and the type refuses it.
+        """
+        if ty.flagged:
+            return (True, value)
+        least = self.alg.least(value) if ty.elem.counts else 0
+        if least is not None and least >= 0:
+            return value
+        return self.alg.ite(self.alg.cmp("lt", value, 0), self.alg.sub(value, 1), value)
 
     def held(self, value: Any, ty: Ty) -> Any:
         """Return the value in an optional; blank, or -1, for None."""
-        return value[1] if ty.flagged else value
+        if ty.flagged:
+            return value[1]
+        least = self.alg.least(value) if ty.elem.counts else 0
+        if least is not None and least >= -1:
+            return value
+        return self.alg.ite(self.alg.cmp("lt", value, -1), self.alg.add(value, 1), value)
 
     def is_none(self, value: Any, ty: Ty) -> Any:
         return self.alg.not_(value[0]) if ty.flagged else self.alg.cmp("eq", value, -1)

@@ -109,7 +109,7 @@ class Transitions:
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
-        self.maps = {name: ty for name, ty in model.state_ty.fields.items() if ty.has_map}
+        self.maps = {name: ty for name, ty in model.state_ty.fields.items() if ty.may_lack_key}
         self.outside = {name: z3.Bool(f"{name}.outside'") for name in self.maps}
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")

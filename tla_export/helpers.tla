@@ -17,8 +17,11 @@ SumOf(S, Value(_)) ==
 \* The set of elements of a sequence.
 Elements(s) == {s[i] : i \in DOMAIN s}
 
-\* The first n elements of a sequence, or all of them if there are fewer.
-Prefix(s, n) == SubSeq(s, 1, Least(n, Len(s)))
+\* The first n elements of a sequence, or all of them if there are fewer; for n < 0 all but the last -n.
+Prefix(s, n) == SubSeq(s, 1, IF n < 0 THEN Len(s) + n ELSE Least(n, Len(s)))
+
+\* A sequence without its first n elements; for n < 0 its last -n elements, or all of them if there are fewer.
+Suffix(s, n) == SubSeq(s, IF n < 0 THEN Greatest(1, Len(s) + n + 1) ELSE n + 1, Len(s))
 
 \* The first element of a sequence that passes the test, or None.
 First(s, Test(_)) ==

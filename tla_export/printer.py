@@ -17,7 +17,7 @@ from dataclasses import replace
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.tree import UnsupportedNode, unsupported
+from elrcheck.lang.tree import UnsupportedNode, is_natural, unsupported
 from elrcheck.lang.types import Ty
 from elrcheck.tla_export.binder_printer import BinderPrinter
 from elrcheck.tla_export.names import Names, camel, local_name
@@ -194,6 +194,8 @@ class ExpressionPrinter(BinderPrinter):
                 return self._element(e, scope)
             case expr.Prefix():
                 return self._applied("Prefix", (e.sequence, e.count), scope)
+            case expr.Suffix() if not is_natural(e.count):
+                return self._applied("Suffix", (e.sequence, e.count), scope)
             case expr.Suffix():
                 sequence, begin = self.text(e.sequence, scope), self._from_one(e.count, scope)
                 return Printed(PlainText(f"SubSeq({sequence}, {begin}, Len({sequence}))"), APPLY)

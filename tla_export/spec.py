@@ -232,7 +232,7 @@ class _Module:
             if sort.name not in self.symmetric:
                 lines += [f"{sort.every} == 0..({size_text(sort, self.constants)} - 1)", ""]
         used = {name for name in helpers() if re.search(rf"\b{name}\(", body)}
-        used |= {"Least"} if "Prefix" in used else set()
+        used |= {name for name, user in (("Least", "Prefix"), ("Greatest", "Suffix")) if user in used}
         for name, text in helpers().items():
             lines += [*text.splitlines(), ""] if name in used else []
         renamings = " \\cup ".join(f"Permutations({every})" for every in alike)

@@ -163,7 +163,11 @@ class Expressions(Calls):
                 self.source.error(node, f"a part of {base.ty} is [0] to [{len(base.ty.parts) - 1}]")
             return expr.Field(base.ty.parts[number], base, str(number))
         if base.ty.kind == "seq":
-            return expr.SequenceGet(base.ty.elem, base, self.number(node.slice, env))
+            index = self.number(node.slice, env)
+            if isinstance(index, expr.Constant) and index.value < 0:
+                message = "an element has a number from 0 on"
+                self.source.error(node.slice, message, "log[len(log) - 1] is the last of a sequence that is not empty")
+            return expr.SequenceGet(base.ty.elem, base, index)
         self.source.error(node, f"{base.ty} cannot be indexed")
 
     def _slice(self, base: Expression, node: ast.Subscript, part: ast.Slice, env: Env) -> Expression:

@@ -206,6 +206,8 @@ def fits(own: Ty, target: Ty) -> bool:
         return is_number(own) if target.ordered else target.kind == "opt"
     if own.kind != target.kind or own.cls is not target.cls or (own.kind == "member" and own.name != target.name):
         return own.ordered and target.kind == "nat"
+    if own.kind == "opt" and own.flagged != target.flagged:
+        return False
     if own.kind == "set" and not _same_positions(own.elem, target.elem):
         return False
     if len(own.parts) != len(target.parts):

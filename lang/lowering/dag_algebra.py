@@ -67,6 +67,12 @@ class DagAlgebra(FlagsAlgebra[DagNode]):
     def MOD(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.mod(a, b))
 
+    def least(self, x: Term) -> int:
+        return x if isinstance(x, int) else x.lo
+
+    def greatest(self, x: Term) -> int:
+        return x if isinstance(x, int) else x.hi
+
     def s_const(self, members: Iterable[int], size: int) -> Any:
         return super().s_const(members, size) if size > PACKED else sum(1 << i for i in set(members))
 

@@ -1,6 +1,7 @@
 """Evaluates the IR over values of any size: a quantifier stays one; counts and choices become definitions.
 
-It refuses, with the source line, sums, and sets inside the elements of sets and the keys of maps.
+It refuses, with the source line, sums, least and greatest members, and sets inside the elements of sets and the keys of
+maps.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class AnySizeEvaluator(Evaluator):
     def _put(self, e: expr.VectorPut, env: Env) -> Any:
         vector, value, keys, structure = self.ev(e.vector, env), self.ev(e.value, env), e.ty.keys, self.structure
         present, changed = self._key(e.index, keys, env)
-        inside = self.alg.and_([present, structure.within(changed, keys)]) if e.ty.is_map else True
+        inside = self.alg.and_([present, structure.within(changed, keys)]) if e.ty.has_keys else True
         outside = self.alg.or_([put_outside(vector), self.alg.not_(inside)])
         return UnsizedEntries(
             lambda at: structure.ite(structure.eq(at, changed, keys), value, vector(at), e.ty.elem), outside
@@ -245,6 +246,8 @@ class AnySizeEvaluator(Evaluator):
                 some, value = domain.first()
                 return value if e.variable.ty.kind == "opt" and some is True else (some, value)
             case expr.Extreme():
+                if not e.ty.counts:
+                    raise self.refuse(e, "the least or greatest member, or None")
                 return domain.extreme(e)
             case expr.Total():
                 raise self.refuse(e, "a sum")

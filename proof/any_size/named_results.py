@@ -13,7 +13,7 @@ import z3
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.subterms import subterms
 from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
-from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
+from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members, UnsizedEntries, put_outside
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 
 Named: TypeAlias = Literal["none", "rules", "all"]
@@ -29,7 +29,8 @@ def named_result(structure: AnySizeStructure, value: Any, ty: Ty, name: str) -> 
         case "record" | "state":
             return {field: named_result(structure, value[field], part, name) for field, part in ty.fields.items()}
         case "vec" if not ty.is_map:
-            return ComputedOnce(lambda index: named_result(structure, value(index), ty.elem, name))
+            entry = lambda index: named_result(structure, value(index), ty.elem, name)  # noqa: E731
+            return UnsizedEntries(entry, put_outside(value))
         case "set" if value.extent == "some" and len(structure.scalars(ty.elem)) == 1:
             return Members(lambda x: _scalar(structure, value(x), name), choice=value.choice)
         case "opt":

@@ -15,7 +15,7 @@ import z3
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.named_results import is_short
 from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
-from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
+from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members, UnsizedEntries, put_outside
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.z3_algebra import formula
 
@@ -43,13 +43,14 @@ class NextState:
                 }
             case "vec" if not ty.is_map:
                 entry, entry_before = _entry(after), _entry(before)
-                return ComputedOnce(lambda x: self._value(ty.elem, f"{path}[]", (*indices, x), entry, entry_before))
+                named = lambda x: self._value(ty.elem, f"{path}[]", (*indices, x), entry, entry_before)  # noqa: E731
+                return UnsizedEntries(named, put_outside(after(indices)))
             case "set":
                 whole = after(indices)
                 if whole.extent != "some" or len(self.structure.scalars(ty.elem)) > 1:
                     return whole
-                named = partial(self._member, path, indices, after, before)
-                return Members(named, whole.extent, whole.choice)
+                member = partial(self._member, path, indices, after, before)
+                return Members(member, whole.extent, whole.choice)
             case "opt" if ty.elem.kind in ("member", "nat", "bool", "enum"):
                 parts = (_field(after, 0), _field(before, 0)), (_field(after, 1), _field(before, 1))
                 return (self._scalar(f"{path}.present", indices, *parts[0]), self._scalar(path, indices, *parts[1]))

@@ -9,7 +9,7 @@ import pytest
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
 from support.invoked import Invoke
-from support.reading_models import BAGS, MAPS, NUMBERS, OPTIONAL, PAIRS, QUORUMS, RING
+from support.reading_models import BAGS, MAPS, NUMBERS, OPTIONAL, PAIRS, QUORUMS, RING, SLICES
 from support.readings import IMPORTS, assert_readings_agree, model_of
 
 
@@ -131,6 +131,21 @@ CASES = {
         "s.seen == frozenset({s.best})",
         "s.last == (0, Mode.IDLE, True)",
     ),
+    "slices": case(
+        SLICES,
+        "s.queue[: s.at] == s.queue[:2]",
+        "s.queue[s.at :] == s.queue[1:]",
+        "len(s.queue[:-1]) == 2",
+        "len(s.queue[-2:]) == 1",
+        "len(s.queue[: len(s.queue) - 2]) == 1",
+        "s.queue[s.at - 1 :] == s.queue and len(s.queue) > 1",
+        "len(s.queue[: max(0, s.at)]) == 1",
+        "s.queue[: s.at] + s.queue[s.at :] == s.queue and s.at < 0 and len(s.queue) == 2",
+        "any(k == 3 for k in range(narrow(s)))",
+        "sum(k for k in range(narrow(s) - s.at, narrow(s))) == 3",
+        "(s.at if s.at > 1 else s.few) == s.few and s.few is not None",
+        "(narrow(s) - s.at - 1 if s.at < 1 else None) is None",
+    ),
     "match": case(
         NUMBERS,
         "weight(s.mode[0], None) == -1",
@@ -165,6 +180,8 @@ REFUSED = {
     "parts of a pair": (PAIRS, "s.best[2] == 1", "a part of tuple[Round, Node] is [0] to [1]"),
     "names of a pair": (PAIRS, "all(r == 1 for r, n, m in s.seen)", "cannot name tuple[Round, Node]"),
     "another pair": (PAIRS, "s.best == (0, Mode.IDLE)", "expected Node, this is Mode"),
+    "numbers below 0 beside others": (OPTIONAL, "s.delta == max((n for n in s.sent), default=None)", "expected"),
+    "an element from the end": (NUMBERS, "len(s.log) > 0 and s.log[-1] == 4", "an element has a number from 0 on"),
     "next of a set": (NUMBERS, "next((y for y in s.years), None) is None", "default=None) is the least"),
     "nothing beside a debt": (NUMBERS, "min((s.debt for y in s.years), default=None) is None", "never negative"),
     "min without default": (NUMBERS, "min(y for y in s.years) == 4", "needs default="),

@@ -123,6 +123,13 @@ def test_a_property_that_tells_members_apart_is_asked_for_each_of_them(claim: st
     assert report.verdict == "refuted" and report.coverage is not None and report.coverage.renamed == 0
 
 
+def test_a_least_member_cannot_be_read_for_any_size(tmp_path: Path) -> None:
+    """Its place in the order of a sort is a number, and a proof for any size compares no members."""
+    file = marks(tmp_path, "min((n for n in s.marked), default=None) is None or 0 in s.marked")
+    with pytest.raises(elrcheck.UsageFault, match=r"marks.py:\d+: the least or greatest member"):
+        elrcheck.prove(model=file, any_size=True)
+
+
 def test_a_lemma_of_waits_that_tells_members_apart_is_asked_for_each_of_them(tmp_path: Path, invoke: Invoke) -> None:
     waits = "waits={Ends: (WaitStage(Unmarked, Mark, {'n': 0}),)}, wait_lemmas=(TwoUnmarked,)"
     file = marks(tmp_path, "len(s.marked) <= 3", induction=waits)

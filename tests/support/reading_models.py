@@ -131,6 +131,30 @@ def Note(c: C, s: S, n: Node, what: tuple[Mode, bool]) -> S:
     return replace(s, last=(n, what[0], what[1]))
 """
 
+SLICES = """
+Node = Annotated[int, sort("Node", "nodes")]
+At = Annotated[int, nat("At", lo=-4, hi=4)]
+Few = Annotated[int, nat("Few", hi=2)]
+@config
+class C:
+    nodes: int = 2
+@state
+class S:
+    queue: Annotated[tuple[Node, ...], SeqMark(3)]
+    at: At
+    few: Few | None
+@init
+def Init(c: C, at: At) -> S:
+    return S(queue=(), at=at, few=None)
+@op
+def narrow(s: S) -> Few:
+    return s.at
+@action
+def Push(c: C, s: S, n: Node) -> S:
+    require(len(s.queue) < 3, "there is room")
+    return replace(s, queue=(*s.queue, n), few=s.at if 0 <= s.at and s.at < 3 else s.few)
+"""
+
 NUMBERS = """
 Offset = Annotated[int, nat("Offset", lo=-2, hi=3)]
 Year = Annotated[int, nat("Year", lo=4, hi="last")]
