@@ -7,6 +7,7 @@ documentation; `__init__.pyi` has the same signatures for type checkers and edit
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,10 @@ Initial: TypeAlias = Annotated[int, Option("Number of the initial state, for a m
 TracePath: TypeAlias = Annotated[
     Path, Option("The trace, in any notation that `elrcheck replay` reads", positional=True)
 ]
+
+
+SOLVER = threading.Lock()
+"""Held during a proof: a process has one Z3, which two threads may not use at once, so that one waits."""
 
 
 @from_request
@@ -76,7 +81,8 @@ def prove(request: ProveRequest, progress: Progress) -> ProofResult:
     """Prove the properties by induction, with unbounded epochs, as `elrcheck prove` does."""
     from elrcheck.proving.prove import run_prove
 
-    return as_result(ProofResult, run_prove(request, progress))
+    with SOLVER:
+        return as_result(ProofResult, run_prove(request, progress))
 
 
 @from_request
@@ -84,7 +90,8 @@ def prove_controller(request: ControllerRequest, progress: Progress) -> Controll
     """Prove the rules of single controller steps from any legal registration: `elrcheck prove --controller`."""
     from elrcheck.kafka.controller_proof.prove_controller import run_controller
 
-    return as_result(ControllerResult, run_controller(request, progress))
+    with SOLVER:
+        return as_result(ControllerResult, run_controller(request, progress))
 
 
 @from_request
@@ -95,7 +102,8 @@ def check_certificate(request: CertificateRequest, progress: Progress) -> Certif
     """
     from elrcheck.proving.check_certificate import run_check_certificate
 
-    return as_result(CertificateResult, run_check_certificate(request, progress))
+    with SOLVER:
+        return as_result(CertificateResult, run_check_certificate(request, progress))
 
 
 @from_request

@@ -9,7 +9,9 @@ import json
 import runpy
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +247,22 @@ def test_an_argument_of_another_type_is_refused_before_anything_runs(arguments: 
     with pytest.raises(elrcheck.UsageFault) as caught:
         elrcheck.check(**arguments)
     assert (caught.value.code, str(caught.value)) == ("usage-bad-value", says)
+
+
+def test_threads_prove_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Z3 has one context in a process; two threads in it end with an exception, or worse."""
+    inside: list[int] = []
+
+    def run_prove(*_: object) -> Any:
+        inside.append(len(inside) + 1)
+        time.sleep(0.05)
+        assert len(inside) == 1
+        inside.pop()
+        return PROVE
+
+    monkeypatch.setattr("elrcheck.proving.prove.run_prove", run_prove)
+    with ThreadPoolExecutor(4) as pool:
+        assert {each.verdict for each in pool.map(lambda _: elrcheck.prove(), range(4))} == {PROVE.verdict}
 
 
 def test_tables_as_data_frames() -> None:
