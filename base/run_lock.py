@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def in_another_folder() -> Iterator[None]:
         another = "name another: --run-dir DIR"
         fault.help = another if fault.help is None else f"{fault.help}, or choose another --run-dir"
         raise
+
+
+@contextlib.contextmanager
+def in_turn(folder: Path, seconds: float = 10.0) -> Iterator[None]:
+    """Admit one process at a time to a block that reads a file of the folder and writes it anew.
+
+    seconds: how long to wait for others, such as a run that has the folder; then the block is entered all the same.
+    """
+    end = time.monotonic() + seconds
+    while (lock := _lock(folder)) is None and time.monotonic() < end:
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        if lock is not None and lock >= 0:
+            os.close(lock)
 
 
 def is_occupied(folder: Path) -> bool:

@@ -15,6 +15,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.common_options import ModelSource
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.base.run_lock import in_turn
 from elrcheck.declared.declared_model import suites_of
 from elrcheck.explorer.search.result import size_words
 
@@ -65,9 +66,10 @@ def read_counts(file: Path | Traversable) -> Mapping[str, CaseCounts]:
 
 def record_counts(file: Path, counts: Mapping[str, CaseCounts]) -> None:
     """Write these counts to the file, in place of those of the same configurations."""
-    before = read_counts(file) if file.exists() else {}
-    merged = {**before, **counts}
-    write_file(file, _text({name: merged[name] for name in sorted(merged)}))
+    with in_turn(file.parent):
+        before = read_counts(file) if file.exists() else {}
+        merged = {**before, **counts}
+        write_file(file, _text({name: merged[name] for name in sorted(merged)}))
 
 
 def _text(counts: Mapping[str, CaseCounts]) -> str:

@@ -16,6 +16,7 @@ from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.base.run_lock import in_turn
 from elrcheck.checking.baseline.baseline import (
     Baseline,
     BaselineEntry,
@@ -253,15 +254,16 @@ def _write(
     Somebody else may have changed the others meanwhile, which stay as they are. Raises UsageFault for a change of what
     was run. before: the baseline as it was read.
     """
-    now = read_baseline(path) if path.exists() else Baseline()
-    for name in (*entries, *suites):
-        if now.definition(name) != before.definition(name):
-            message = f"`{name}` was changed in the baseline while it ran"
-            raise UsageFault("baseline", message, where=str(path), help="run it again")
-    entries = {entry.name: entry for entry in now.entries} | dict(entries)
-    suites = {suite.name: suite for suite in now.suites} | dict(suites)
-    text = baseline_text(entries.values(), suites.values())
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    write_file(path, text)
-    return True
+    with in_turn(path.parent):
+        now = read_baseline(path) if path.exists() else Baseline()
+        for name in (*entries, *suites):
+            if now.definition(name) != before.definition(name):
+                message = f"`{name}` was changed in the baseline while it ran"
+                raise UsageFault("baseline", message, where=str(path), help="run it again")
+        entries = {entry.name: entry for entry in now.entries} | dict(entries)
+        suites = {suite.name: suite for suite in now.suites} | dict(suites)
+        text = baseline_text(entries.values(), suites.values())
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            return False
+        write_file(path, text)
+        return True

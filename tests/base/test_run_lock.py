@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode
-from elrcheck.base.run_lock import alone_in, is_occupied
+from elrcheck.base.run_lock import alone_in, in_turn, is_occupied
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import list_runs, removable
 from elrcheck.console.shell import run
@@ -115,6 +116,24 @@ def test_where_no_folder_can_be_created(
     err = capsys.readouterr().err
     assert ("cannot write .elrcheck/runs/" in err and "name another: --run-dir DIR" in err) == (code != ExitCode.HOLDS)
     assert (tmp_path / ".elrcheck").read_bytes() == b""
+
+
+def test_one_after_the_other_reads_and_writes_a_file(tmp_path: Path) -> None:
+    """Each of many threads adds one; without turns most read the same number. A run in the folder holds up nobody."""
+    number = tmp_path / "number"
+    number.write_text("0")
+
+    def add(_: int) -> None:
+        with in_turn(tmp_path):
+            before = int(number.read_text())
+            time.sleep(0.002)
+            number.write_text(str(before + 1))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(24)))
+    assert number.read_text() == "24"
+    with alone_in(tmp_path), in_turn(tmp_path, seconds=0.05):
+        pass
 
 
 @pytest.mark.parametrize(
