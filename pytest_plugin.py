@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from elrcheck.checking.baseline.baseline import BaselineEntry
+    from elrcheck.checking.baseline import BaselineEntry
     from elrcheck.results.check_report import CheckReport, PropertyReport
 
 FILES = ("elrcheck-baseline.toml", "*.elrcheck.toml")
@@ -98,7 +98,7 @@ class BaselineFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Collector]:
         from elrcheck.base.errors import ElrError
-        from elrcheck.checking.baseline.baseline import read_baseline
+        from elrcheck.checking.baseline import read_baseline
         from elrcheck.commands.gate.named_models import NamedModels
         from elrcheck.console.settings import models_of_gate
 

@@ -36,7 +36,6 @@ Compare: TypeAlias = Annotated[
 
 
 def _home_option(help: str) -> Option:
-    """Return the option `--kafka-home`."""
     return Option(help, flags="--kafka-home", kind="folder", exists=True, group="Kafka")
 
 

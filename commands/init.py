@@ -19,7 +19,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
 
 if TYPE_CHECKING:
-    from elrcheck.checking.baseline.baseline import BaselineEntry
+    from elrcheck.checking.baseline import BaselineEntry
     from elrcheck.declared.declared_model import DeclaredModel
 
 SETTINGS_PATH = "elrcheck.toml"
@@ -80,7 +80,7 @@ class OwnModel:
 
     def entries(self) -> tuple[BaselineEntry, ...]:
         """Return an entry for each of `variants`; its results are to be recorded."""
-        from elrcheck.checking.baseline.baseline import NAME, BaselineEntry
+        from elrcheck.checking.baseline import NAME, BaselineEntry
 
         scope = self.scope
         return tuple(
@@ -175,7 +175,7 @@ class GuardedByCi:
 
     def entries(self) -> tuple[BaselineEntry, ...]:
         """Return the entries of the baseline."""
-        from elrcheck.checking.baseline.baseline import BaselineEntry
+        from elrcheck.checking.baseline import BaselineEntry
 
         if self.own is not None:
             return self.own.entries()
@@ -185,7 +185,7 @@ class GuardedByCi:
 def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.typed.record_text import text_value
-    from elrcheck.checking.baseline.baseline import baseline_text
+    from elrcheck.checking.baseline import baseline_text
 
     guarded = guarded or GuardedByCi()
     templates = templates_in(resources.files("elrcheck.commands") / "templates")

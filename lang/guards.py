@@ -11,17 +11,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from elrcheck.lang.expr import (
-    Call,
-    ConfigField,
-    Expression,
-    Implies,
-    Junction,
-    Not,
-    StateVariable,
-    Variable,
-    WholeConfig,
-)
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, guard_names, requires
 from elrcheck.lang.source import Source, recompiled
 from elrcheck.lang.tree import walk
@@ -50,11 +41,11 @@ def _reads(root: Expression, locals_: frozenset[str]) -> bool:
     """Return whether an expression depends on the state."""
     for e in walk(root):
         match e:
-            case StateVariable():
+            case expr.StateVariable():
                 return True
-            case Variable(name=name) if name in locals_:
+            case expr.Variable(name=name) if name in locals_:
                 return True
-            case Call(states=(_, *_)):
+            case expr.Call(states=(_, *_)):
                 return True
     return False
 
@@ -65,10 +56,10 @@ def waivers(condition: Expression) -> tuple[Expression, ...]:
     Empty if the guard has none, or no other alternatives: then the settings are what it demands.
     """
     match condition:
-        case Junction(op="or", parts=parts):
+        case expr.Junction(op="or", parts=parts):
             alternatives = parts
-        case Implies(premise=premise, conclusion=conclusion):
-            alternatives = (Not(premise), conclusion)
+        case expr.Implies(premise=premise, conclusion=conclusion):
+            alternatives = (expr.Not(premise), conclusion)
         case _:
             return ()
     waiving = tuple(part for part in alternatives if settings_read(part))
@@ -85,9 +76,9 @@ def settings_read(root: Expression) -> tuple[str, ...]:
     names = []
     for e in walk(root):
         match e:
-            case StateVariable() | Variable() | Call() | WholeConfig():
+            case expr.StateVariable() | expr.Variable() | expr.Call() | expr.WholeConfig():
                 return ()
-            case ConfigField(name=name):
+            case expr.ConfigField(name=name):
                 names.append(name)
     return tuple(dict.fromkeys(names))
 

@@ -123,7 +123,6 @@ def _loss(trace: TraceView, record: str, leader: str | None, last: Mapping[str, 
 
 
 def _logs(leaves: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the log of each broker."""
     return {match[1]: records(text) for path, text in leaves.items() if (match := _LOG.fullmatch(path))}
 
 

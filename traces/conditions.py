@@ -19,32 +19,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from elrcheck.base.typed.configuration import setting_text
+from elrcheck.lang import expr
 from elrcheck.lang.comprehensions import Env
-from elrcheck.lang.expr import (
-    Call,
-    ConfigField,
-    Constant,
-    Expression,
-    Field,
-    IfElse,
-    Implies,
-    Junction,
-    LetIn,
-    NamedConjunction,
-    Not,
-    Quantifier,
-    RecordExpr,
-    StateVariable,
-    Variable,
-    VectorGet,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.guards import settings_read, waivers
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, requires
 from elrcheck.lang.tree import children
 from elrcheck.results.trace_reports import Clause, Looked
 from elrcheck.results.trace_view import Argument
-from elrcheck.traces.environments import Environments
-from elrcheck.traces.places import looked_at, source_text
+from elrcheck.traces.places import Environments, looked_at, source_text
 
 MEANS = "="
 """Prefix of an environment key: with the name of a local, the key of the expression it stands for."""
@@ -74,7 +57,7 @@ class Conditions(Environments):
     def of_wait(self, fn: Fn, state: Any, args: Sequence[Any]) -> tuple[Clause, Clause]:
         """Evaluate the premise and the conclusion of a `leads_to` property in a state."""
         value, env = self._returned(fn.body, self.env_of((state,), fn, args))
-        assert isinstance(value, RecordExpr), f"{fn.name} returns LeadsTo(..)"
+        assert isinstance(value, expr.RecordExpr), f"{fn.name} returns LeadsTo(..)"
         parts = dict(zip(value.names, value.values, strict=True))
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 
@@ -130,33 +113,40 @@ class Conditions(Environments):
         if depth >= DEEPEST:
             return replace(clause, looked=self._looked(e, env))
         match e:
-            case NamedConjunction():
+            case expr.NamedConjunction():
                 named = zip(e.names, e.parts, strict=True)
                 parts = tuple(replace(self.clause(p, env, depth + 1), name=name) for name, p in named)
                 return replace(clause, parts=parts)
-            case Junction():
+            case expr.Junction():
                 return replace(clause, parts=self._junction(e, env, depth, value))
-            case Not():
+            case expr.Not():
                 return replace(clause, parts=(self.clause(e.operand, env, depth + 1),))
-            case Implies():
+            case expr.Implies():
                 premise = self.clause(e.premise, env, depth + 1)
                 if not premise.value:
                     return replace(clause, parts=(premise,))
                 return replace(clause, parts=(premise, self.clause(e.conclusion, env, depth + 1)))
-            case Quantifier():
+            case expr.Quantifier():
                 return self._quantifier(e, env, depth, clause)
-            case IfElse():
+            case expr.IfElse():
                 chosen = self.clause(e.condition, env, depth + 1)
                 branch = self.clause(e.then if chosen.value else e.orelse, env, depth + 1)
                 return replace(clause, parts=(chosen, branch))
-            case LetIn():
+            case expr.LetIn():
                 inner = self.evaluator.bind(env, e.name, self.evaluator.ev(e.value, env))
                 return self.clause(e.body, inner, depth)
-            case Call():
+            case expr.Call():
                 return replace(clause, looked=self._looked(e, env), parts=(self._call(e, env, depth + 1),))
-            case Variable() if (meant := env.get(MEANS + e.name)) is not None:
+            case expr.Variable() if (meant := env.get(MEANS + e.name)) is not None:
                 return replace(clause, parts=(self.clause(meant, env, depth + 1),))
-            case Variable() | StateVariable() | Field() | VectorGet() | Constant() | ConfigField():
+            case (
+                expr.Variable()
+                | expr.StateVariable()
+                | expr.Field()
+                | expr.VectorGet()
+                | expr.Constant()
+                | expr.ConfigField()
+            ):
                 return clause
             case _:
                 return replace(clause, looked=self._looked(e, env))
@@ -164,7 +154,7 @@ class Conditions(Environments):
     def _looked(self, e: Expression, env: Env) -> tuple[Looked, ...]:
         return looked_at(self.evaluator, children(e), env)
 
-    def _junction(self, e: Junction, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
+    def _junction(self, e: expr.Junction, env: Env, depth: int, value: bool) -> tuple[Clause, ...]:
         """Return all parts if they decide the result together, else the first part that decides it."""
         decisive = e.op == "or"
         if value is not decisive:
@@ -172,7 +162,7 @@ class Conditions(Environments):
         first = next(part for part in e.parts if bool(self.evaluator.ev(part, env)) is decisive)
         return (self.clause(first, env, depth + 1),)
 
-    def _quantifier(self, e: Quantifier, env: Env, depth: int, whole: Clause) -> Clause:
+    def _quantifier(self, e: expr.Quantifier, env: Env, depth: int, whole: Clause) -> Clause:
         """Return the clause of a quantifier; one element decides a false `all` and a true `any`."""
         inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
         decisive = e.op == "any"
@@ -188,6 +178,6 @@ class Conditions(Environments):
             return replace(whole, over=len(inside), parts=bodies)
         return replace(whole, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
 
-    def _call(self, e: Call, env: Env, depth: int) -> Clause:
+    def _call(self, e: expr.Call, env: Env, depth: int) -> Clause:
         inside = self.env_of_call(e, env) | self.aliases_of_call(e, env)
         return self._block(self.model.fns[e.function].body, inside, depth)

@@ -7,55 +7,63 @@ in a trace; any other expression is written as in the source.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from elrcheck.lang.comprehensions import Env
+from elrcheck.lang import expr
+from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.domains import key_text
-from elrcheck.lang.evaluate import Evaluator
-from elrcheck.lang.expr import (
-    Arithmetic,
-    Binder,
-    Compare,
-    ConfigField,
-    Constant,
-    Elements,
-    EmptySequence,
-    EnumMember,
-    Equal,
-    Expression,
-    Field,
-    Get,
-    IfElse,
-    IsNone,
-    Junction,
-    Length,
-    MemberExpr,
-    NoneLiteral,
-    Operator,
-    Order,
-    SequenceGet,
-    SetOperation,
-    SetOperator,
-    Some,
-    SortList,
-    StateVariable,
-    Subset,
-    Variable,
-    VectorGet,
-    VectorOf,
-    WholeConfig,
-    WholeSort,
-)
+from elrcheck.lang.evaluate import STATES, Evaluator
+from elrcheck.lang.expr import Call, Expression, Quantifier
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Looked
 from elrcheck.traces.describe import is_log_record
 from elrcheck.traces.describe import text as in_words
 
+
+class Environments:
+    """The evaluator of one model under one configuration, and the environments that it needs."""
+
+    def __init__(self, model: Model, config: ModelConfig) -> None:
+        self.model = model
+        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
+
+    def env_of(self, states: Sequence[Any], fn: Fn | None = None, args: Sequence[Any] = ()) -> Env:
+        """Return the environment of a state or a step, with these values of the parameters of a function."""
+        lift = self.evaluator.structure.lift
+        env: Env = {STATES: tuple(lift(state, self.model.state_ty) for state in states), MEMO: {}}
+        params = () if fn is None else fn.params
+        return env | {name: lift(value, ty) for (name, ty), value in zip(params, args, strict=True)}
+
+    def env_of_call(self, e: Call, env: Env) -> Env:
+        """Return the environment of the body of a called function."""
+        params = self.model.fns[e.function].params
+        values = {name: self.evaluator.ev(argument, env) for (name, _), argument in zip(params, e.args, strict=True)}
+        return {STATES: tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states), MEMO: {}, **values}
+
+    def bound(self, e: Quantifier, value: Any) -> tuple[str, str]:
+        """Return the name of a quantifier's variable, and the element that it stands for."""
+        return e.variable.name.rstrip("_"), value_text(self.evaluator, value, e.variable.ty)
+
+    def aliases(self, names: Iterable[tuple[str, Expression]], env: Env) -> dict[str, str]:
+        """Return the places of the state that names stand for, under which reports show them."""
+        places = {ALIAS + name: place_of(self.evaluator, value, env) for name, value in names}
+        return {key: place for key, place in places.items() if place is not None}
+
+    def aliases_of_call(self, e: Call, env: Env) -> dict[str, str]:
+        """Return the places that the parameters of a called function stand for."""
+        names = [name for name, _ in self.model.fns[e.function].params]
+        return self.aliases(zip(names, e.args, strict=True), env)
+
+
 ALIAS = "@"
 """Prefix of an environment key: with the name of a local that stands for a place, the key of its path."""
-INFIX: dict[Order | SetOperator | Operator, str] = {
+INFIX: dict[expr.Order | expr.SetOperator | expr.Operator, str] = {
     "lt": "<",
     "le": "<=",
     "gt": ">",
@@ -72,7 +80,7 @@ INFIX: dict[Order | SetOperator | Operator, str] = {
 
 def unwrapped(e: Expression) -> Expression:
     """Strip the conversions between an optional and its element from an expression."""
-    while isinstance(e, Some | Get):
+    while isinstance(e, expr.Some | expr.Get):
         e = e.value
     return e
 
@@ -83,31 +91,31 @@ def source_text(e: Expression) -> str:
         return _single(ast.unparse(e.node))
     parts = [source_text(part) for part in children(e)]
     match e:
-        case Some() | Get():
+        case expr.Some() | expr.Get():
             return parts[0]
-        case Constant():
+        case expr.Constant():
             return str(e.value)
-        case Variable() | EnumMember() | ConfigField():
+        case expr.Variable() | expr.EnumMember() | expr.ConfigField():
             return e.name
-        case Field():
+        case expr.Field():
             return f"{parts[0]}.{e.name}"
-        case IsNone():
+        case expr.IsNone():
             return f"{parts[0]} is None"
-        case Equal():
+        case expr.Equal():
             return " == ".join(parts)
-        case MemberExpr():
+        case expr.MemberExpr():
             return " in ".join(parts)
-        case Subset():
+        case expr.Subset():
             return " <= ".join(parts)
-        case Junction():
+        case expr.Junction():
             return f" {e.op} ".join(parts)
-        case Compare() | SetOperation() | Arithmetic():
+        case expr.Compare() | expr.SetOperation() | expr.Arithmetic():
             return f" {INFIX[e.op]} ".join(parts) if e.op in INFIX else f"{e.op}({', '.join(parts)})"
-        case Length():
+        case expr.Length():
             return f"len({parts[0]})"
-        case Elements():
+        case expr.Elements():
             return f"frozenset({parts[0]})"
-        case IfElse():
+        case expr.IfElse():
             return f"{parts[1]} if {parts[0]} else {parts[2]}"
         case _:
             return f"{type(e).__name__.removesuffix('Expr')}({', '.join(parts)})"
@@ -144,7 +152,15 @@ def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) ->
 def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str, str]]:
     e = unwrapped(e)
     match e:
-        case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence() | WholeConfig():
+        case (
+            expr.Constant()
+            | expr.EnumMember()
+            | expr.NoneLiteral()
+            | expr.WholeSort()
+            | expr.SortList()
+            | expr.EmptySequence()
+            | expr.WholeConfig()
+        ):
             return
     place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and is_log_record(e.ty)):
@@ -158,9 +174,9 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
 def _outside(e: Expression) -> tuple[Expression, ...]:
     """Return the operands that have a value outside the expression, because they do not use a variable it binds."""
     match e:
-        case Binder():
+        case expr.Binder():
             return (e.domain,) if e.begin is None else (e.begin, e.domain)
-        case VectorOf():
+        case expr.VectorOf():
             return ()
         case _:
             return children(e)
@@ -169,21 +185,21 @@ def _outside(e: Expression) -> tuple[Expression, ...]:
 def place_of(evaluator: Evaluator, e: Expression, env: Env) -> str | None:
     """Return the path of a place in the state; None for any other expression."""
     match e:
-        case StateVariable():
+        case expr.StateVariable():
             return e.name if e.moment == "now" else f"{e.name}'"
-        case Field():
+        case expr.Field():
             base = place_of(evaluator, e.record, env)
             return None if base is None else f"{base}.{e.name}"
-        case VectorGet():
+        case expr.VectorGet():
             base, keys = place_of(evaluator, e.vector, env), e.vector.ty.keys
             key = key_text(evaluator.structure.lower(evaluator.ev(e.index, env), keys))
             return None if base is None else f"{base}[{key}]"
-        case SequenceGet():
+        case expr.SequenceGet():
             base = place_of(evaluator, e.sequence, env)
             return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"
-        case Variable():
+        case expr.Variable():
             alias = env.get(ALIAS + e.name)
             return None if alias is None else str(alias)
-        case Some() | Get():
+        case expr.Some() | expr.Get():
             return place_of(evaluator, e.value, env)
     return None

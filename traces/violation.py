@@ -17,38 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from elrcheck.lang import expr
 from elrcheck.lang.comprehensions import Env
-from elrcheck.lang.expr import (
-    Arithmetic,
-    Call,
-    Cardinality,
-    ConfigField,
-    Constant,
-    EmptySequence,
-    EnumMember,
-    Equal,
-    Expression,
-    IfElse,
-    Implies,
-    Junction,
-    LetIn,
-    NamedConjunction,
-    NoneLiteral,
-    Not,
-    Quantifier,
-    SetLiteral,
-    SetOperation,
-    SortList,
-    Subset,
-    Variable,
-    WholeSort,
-)
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Block, Fn, If, Let, Ret, StateView
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction, ModelConfig
 from elrcheck.lang.tree import children
-from elrcheck.traces.environments import Environments
-from elrcheck.traces.places import ALIAS, place_of, source_text, unwrapped, value_text
+from elrcheck.traces.places import ALIAS, Environments, place_of, source_text, unwrapped, value_text
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 OPENED = ("record", "state", "vec", "config")
@@ -111,26 +87,26 @@ class _Finder(Environments):
         """Collect the values that make a false expression false."""
         ev = self.evaluator.ev
         match e:
-            case Quantifier(op="all"):
+            case expr.Quantifier(op="all"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
                     if holds and not ev(e.body, inner):
                         return (self.bound(e, value), *self.why(e.body, self._inside(at, e, value)))
                 return ()
-            case Quantifier():
+            case expr.Quantifier():
                 return self._lost_witnesses(e, at)
-            case Junction(op="and") | NamedConjunction():
+            case expr.Junction(op="and") | expr.NamedConjunction():
                 return self.why(next(part for part in e.parts if not ev(part, at.env)), at)
-            case Junction():
+            case expr.Junction():
                 return next(filter(None, (self.why(part, at) for part in e.parts)), ())
-            case Implies():
+            case expr.Implies():
                 broken = self.why(e.conclusion, at) + self.who(e.premise, at)
                 return broken or self._values(e.premise, at)
-            case Not():
+            case expr.Not():
                 return self.who(e.operand, at) or self._values(e.operand, at)
             case _:
                 return self._further(e, at, self.why)
 
-    def _lost_witnesses(self, e: Quantifier, at: _Position) -> Pairs:
+    def _lost_witnesses(self, e: expr.Quantifier, at: _Position) -> Pairs:
         """Return, for a false `any`, the elements that satisfied it before the step."""
         if at.past is None:
             return ()
@@ -147,17 +123,17 @@ class _Finder(Environments):
         """Collect the elements that a true expression is about."""
         ev = self.evaluator.ev
         match e:
-            case Quantifier(op="any"):
+            case expr.Quantifier(op="any"):
                 for holds, value, inner in self.evaluator.over(e, at.env):
                     if holds and ev(e.body, inner):
                         return (self.bound(e, value), *self.who(e.body, self._inside(at, e, value)))
-            case Junction(op="and") | NamedConjunction():
+            case expr.Junction(op="and") | expr.NamedConjunction():
                 return tuple(pair for part in e.parts for pair in self.who(part, at))
-            case Junction():
+            case expr.Junction():
                 return self.who(next(part for part in e.parts if ev(part, at.env)), at)
-            case Call() | IfElse() | LetIn():
+            case expr.Call() | expr.IfElse() | expr.LetIn():
                 return self._further(e, at, self.who)
-            case Variable() if e.name in at.lets:
+            case expr.Variable() if e.name in at.lets:
                 return self._further(e, at, self.who)
         return ()
 
@@ -166,18 +142,18 @@ class _Finder(Environments):
     def _further(self, e: Expression, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         """Descend through calls, conditionals and locals; collect the values of any other expression."""
         match e:
-            case Call():
+            case expr.Call():
                 return self._call(e, at, follow)
-            case IfElse():
+            case expr.IfElse():
                 chosen = bool(self.evaluator.ev(e.condition, at.env))
                 return follow(e.then if chosen else e.orelse, at)
-            case LetIn():
+            case expr.LetIn():
                 return follow(e.body, self._let(at, e.name, e.value))
-            case Variable() if e.name in at.lets:
+            case expr.Variable() if e.name in at.lets:
                 return follow(at.lets[e.name], at)
         return self._values(e, at)
 
-    def _call(self, e: Call, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
+    def _call(self, e: expr.Call, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         aliases = self.aliases_of_call(e, at.env)
         past = None if at.past is None else self.env_of_call(e, at.past)
         inside = _Position({**self.env_of_call(e, at.env), **aliases}, past, at.named)
@@ -191,7 +167,7 @@ class _Finder(Environments):
         env = bound(at.env) | self.aliases([(name, value)], at.env)
         return replace(at, env=env, past=past, lets={**at.lets, name: value})
 
-    def _inside(self, at: _Position, e: Quantifier, value: Any) -> _Position:
+    def _inside(self, at: _Position, e: expr.Quantifier, value: Any) -> _Position:
         """Return the position in a quantifier's body, for one element."""
         name, bind = e.variable.name, self.evaluator.bind
         past = None if at.past is None else bind(at.past, name, value)
@@ -202,17 +178,17 @@ class _Finder(Environments):
     def _values(self, e: Expression, at: _Position) -> Pairs:
         """Collect the values that a comparison compares."""
         match e:
-            case Junction(op="and") | NamedConjunction():
+            case expr.Junction(op="and") | expr.NamedConjunction():
                 return self._all_values(e.parts, at)
-            case Equal() if e.left.ty.kind == "bool":
+            case expr.Equal() if e.left.ty.kind == "bool":
                 return self._all_values((e.left, e.right), at)
-            case Subset():
-                over = SetOperation(e.small.ty, "diff", e.small, e.large)
+            case expr.Subset():
+                over = expr.SetOperation(e.small.ty, "diff", e.small, e.large)
                 name = f"{self._name(e.small, at, True)} - {self._name(e.large, at, True)}"
                 return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), over.ty)),)
         pairs: list[tuple[str, str]] = []
         for operand in children(e):
-            if isinstance(operand, Arithmetic):
+            if isinstance(operand, expr.Arithmetic):
                 pairs += self._values(operand, at)
             else:
                 pairs += self._operand(operand, at)
@@ -223,16 +199,23 @@ class _Finder(Environments):
 
     def _operand(self, e: Expression, at: _Position) -> Pairs:
         """Return one side of a comparison with its value; empty if that is not informative."""
-        counted = isinstance(e, Cardinality)
-        operand = unwrapped(e.members if isinstance(e, Cardinality) else e)
+        counted = isinstance(e, expr.Cardinality)
+        operand = unwrapped(e.members if isinstance(e, expr.Cardinality) else e)
         if operand.ty.kind in OPENED or (at.named and not counted):
             return ()
         match operand:
-            case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence():
+            case (
+                expr.Constant()
+                | expr.EnumMember()
+                | expr.NoneLiteral()
+                | expr.WholeSort()
+                | expr.SortList()
+                | expr.EmptySequence()
+            ):
                 return ()
-            case SetLiteral() | ConfigField():
+            case expr.SetLiteral() | expr.ConfigField():
                 return ()
-            case Variable() if operand.name not in at.lets and ALIAS + operand.name not in at.env:
+            case expr.Variable() if operand.name not in at.lets and ALIAS + operand.name not in at.env:
                 return ()  # of a quantifier, which has named it
         value = value_text(self.evaluator, self.evaluator.ev(operand, at.env), operand.ty)
         return ((self._name(operand, at), value),)
@@ -243,4 +226,4 @@ class _Finder(Environments):
         if place is not None:
             return place
         text = source_text(e)
-        return f"({text})" if within and isinstance(e, SetOperation | IfElse) else text
+        return f"({text})" if within and isinstance(e, expr.SetOperation | expr.IfElse) else text

@@ -259,7 +259,6 @@ def _reader_of_class(kind: Any) -> ReadValue:
 
 
 def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
-    """Return the reader of a list of any length."""
     if len(parts) != 2 or parts[1] is not Ellipsis:
         raise TypeError(f"no reader for a tuple of {parts}")
     tables = dataclasses.is_dataclass(parts[0])

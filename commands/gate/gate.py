@@ -17,7 +17,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.base.run_lock import in_turn
-from elrcheck.checking.baseline.baseline import (
+from elrcheck.checking.baseline import (
     Baseline,
     BaselineEntry,
     SuiteEntry,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.checking.baseline.baseline import BaselineEntry, SuiteEntry
+from elrcheck.checking.baseline import BaselineEntry, SuiteEntry
 from elrcheck.declared.declared_model import declared
 
 

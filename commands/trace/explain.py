@@ -21,7 +21,7 @@ from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Cycle, EndlessWait, Explained, ExplainReport, FairStep, Goal
-from elrcheck.stored_traces.labels import parse_action
+from elrcheck.stored_traces.recorded import parse_action
 from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.describe import arguments, changes, leaves, spelled
 from elrcheck.traces.replay import Replayed, ReplayError

@@ -17,7 +17,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.source import ModelError
-from elrcheck.stored_traces.labels import parse_action
+from elrcheck.stored_traces.recorded import parse_action
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
 from elrcheck.traces.scenes import MOST_CHOICES, drawing_of

@@ -137,6 +137,6 @@ def tlc(shell: Shell, request: TlcRequest, output: Output) -> ExitCode:
     """Confirm the traces of a RUN with TLC, or compare state counts."""
     if request.run is None and not request.count:
         raise _missing("give a RUN to confirm, or --count", "tlc")
-    from elrcheck.commands.tlc import run_tlc
+    from elrcheck.commands.export import run_tlc
 
     return shell.run(lambda progress: run_tlc(request, progress), output)

@@ -16,7 +16,7 @@ takes which walk.
 
 A hit of a check is encoded as one number, the step in the bits above the walk number, so the minimum is
 the first walk among those with the fewest steps. The sketch is a HyperLogLog: 2^14 bytes, each the greatest
-position of the first set bit among the hashes that select it (`sketch.py`).
+position of the first set bit among the hashes that select it (`walk.py`).
 """
 
 from __future__ import annotations

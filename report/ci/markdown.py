@@ -63,7 +63,6 @@ def _suite(suite: Suite) -> Iterator[str]:
 
 
 def _cases(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield a table of cases."""
     rows = tuple((f"{_mark(case)} {case.title}", case.verdict, _where(case)) for case in cases[:_MOST_CASES])
     yield from _table(("", "verdict", "source"), rows)
 

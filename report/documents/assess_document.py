@@ -213,7 +213,6 @@ def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
 
 
 def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
-    """Return the settings as labels."""
     settings = group.settings
     return (
         ("kafka", settings.kafka),

@@ -108,7 +108,6 @@ def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]
 
 
 def _topics(one: FindingOfGroups, report: AssessReport) -> str:
-    """Return the topics that a finding applies to."""
     return "all" if len(one.groups) == len(report.groups) else _named(one.topics)
 
 

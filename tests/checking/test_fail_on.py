@@ -16,7 +16,7 @@ from msgspec import structs
 
 from elrcheck.base.common_options import FAIL_ON
 from elrcheck.base.requests import CHECK_FAIL_ON, GATE_FAIL_ON, CheckRequest
-from elrcheck.checking.baseline.baseline import Expected, Fired
+from elrcheck.checking.baseline import Expected, Fired
 from elrcheck.checking.outcome_report import failures
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render

@@ -14,8 +14,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import Selection
 from elrcheck.checking.trace_notation import write_trace_module
-from elrcheck.commands.export import export_spec, export_trace
-from elrcheck.commands.tlc import run_tlc
+from elrcheck.commands.export import export_spec, export_trace, run_tlc
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from elrcheck.lang.load import Model

@@ -16,7 +16,7 @@ from referencing import Registry, Resource
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.record_text import natural
-from elrcheck.checking.baseline.baseline import BaselineEntry, Expected, Fired, Proof, baseline_text, read_baseline
+from elrcheck.checking.baseline import BaselineEntry, Expected, Fired, Proof, baseline_text, read_baseline
 from elrcheck.commands.gate import gate
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference

@@ -12,7 +12,7 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
-from elrcheck.checking.baseline.baseline import ExpectedRun, SuiteEntry, baseline_text, read_baseline, recorded_runs
+from elrcheck.checking.baseline import ExpectedRun, SuiteEntry, baseline_text, read_baseline, recorded_runs
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.gate_suites import suite_differences

@@ -24,9 +24,8 @@ from elrcheck.commands.simulate import run_simulate
 from elrcheck.console.shell import run
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_2
-from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import mix
-from elrcheck.explorer.search.walk import BLOCK, FirstHit, WalkResult, Walks
+from elrcheck.explorer.search.walk import BLOCK, FirstHit, WalkResult, Walks, estimate, relative_error
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program

@@ -172,7 +172,7 @@ def test_option_beats_environment_beats_file(
 
 def test_prove_and_tlc_ask_for_what_the_options_say(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     proofs = job("elrcheck.proving.prove", "run_prove", REPORT)
-    runs = job("elrcheck.commands.tlc", "run_tlc", REPORT)
+    runs = job("elrcheck.commands.export", "run_tlc", REPORT)
     invoke("prove", "-p", "P-1", "--timeout", "30s", "--workers", "auto")
     monkeypatch.setenv("TLA2TOOLS_JAR", "tla.jar")
     invoke("tlc", "runs/a", "--timeout", "1m")

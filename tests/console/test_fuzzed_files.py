@@ -25,7 +25,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.finding_file import read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import read_recipe
 from elrcheck.catalogue.scenario_file import read_scenario
-from elrcheck.checking.baseline.baseline import read_baseline
+from elrcheck.checking.baseline import read_baseline
 from elrcheck.checking.suite.suite_file import read_family
 from elrcheck.cli import cli
 from elrcheck.commands.init import files

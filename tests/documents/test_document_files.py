@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from elrcheck.base.requests import Selection
-from elrcheck.checking.baseline.baseline import read_baseline
+from elrcheck.checking.baseline import read_baseline
 from elrcheck.checking.suite.suite import selected_cases
 from elrcheck.cli import cli
 from elrcheck.commands.sweep.grid import make_grid

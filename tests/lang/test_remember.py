@@ -10,7 +10,7 @@ import pytest
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.lowering.behind_guards import RememberingEvaluator
 from elrcheck.model.config import Config
 
 

@@ -15,7 +15,7 @@ import pytest
 import elrcheck
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.spark.conf import shipped
-from elrcheck.spark.package_zip import package_zip, packages_zip, zip_bytes
+from elrcheck.spark.session import package_zip, packages_zip, zip_bytes
 
 # -S: no `site`, so the finder of an editable installation is not there either.
 ALONE = """
@@ -46,7 +46,7 @@ print(*sorted(foreign - {{"__main__"}}))
 def test_the_zip_holds_the_package_and_nothing_else() -> None:
     names = zipfile.ZipFile(io.BytesIO(zip_bytes())).namelist()
     assert {"elrcheck/__init__.py", "elrcheck/cli.py", "elrcheck/py.typed"} <= set(names)
-    assert {"elrcheck/spark/package_zip.py", "elrcheck/catalogue/scopes/two-brokers.toml"} <= set(names)
+    assert {"elrcheck/spark/session.py", "elrcheck/catalogue/scopes/two-brokers.toml"} <= set(names)
     strays = ("elrcheck/tests/", "elrcheck/benchmarks/", "elrcheck/build/", "elrcheck/docs/", "elrcheck/.")
     assert [name for name in names if name.startswith(strays) or "__pycache__" in name] == []
     assert names == sorted(names)

@@ -1,1 +1,0 @@
-"""Baselines and their parts for suites, read and written; guards by their earlier names."""
