@@ -113,8 +113,10 @@ class Scope:
         if isinstance(value, StateView):
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":
-            if value.ty.kind == "none":
+            if isinstance(value, expr.NoneLiteral):
                 return expr.NoneLiteral(ty, line=value.line)
+            if isinstance(value, expr.Some) and not fits(value.ty, ty):
+                value = value.value
             if value.ty.kind != "opt":
                 return expr.Some(ty, self.coerce(value, ty.elem, node), line=value.line)
         if value.ty.kind == "opt" and fits(value.ty.elem, ty):

@@ -10,7 +10,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
 from support.invoked import Invoke
 from support.reading_models import BAGS, MAPS, NUMBERS, OPTIONAL, PAIRS, QUORUMS, RING, SLICES
-from support.readings import IMPORTS, assert_readings_agree, model_of
+from support.readings import IMPORTS, assert_random_expressions_agree, assert_readings_agree, model_of
 
 
 def case(text: str, *expressions: str) -> tuple[str, tuple[str, ...]]:
@@ -200,6 +200,14 @@ def test_all_readings_agree(name: str, tlc: bool, tmp_path: Path) -> None:
     text, expressions = CASES[name]
     model, module = model_of(tmp_path, text, expressions)
     assert_readings_agree(model, module.C(), tmp_path, tlc=tlc)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tlc", [False, pytest.param(True, marks=pytest.mark.tlc)], ids=["ours", "tlc"])
+@pytest.mark.parametrize("seed", range(4))
+def test_all_readings_agree_on_random_expressions(seed: int, tlc: bool, tmp_path: Path) -> None:
+    """Every operator and type, nested; also properties of steps, which read both states."""
+    assert_random_expressions_agree(tmp_path, seed, 24, tlc=tlc)
 
 
 @pytest.mark.parametrize("name", REFUSED)
