@@ -88,7 +88,7 @@ def prove(request: ProveRequest, progress: Progress) -> ProofResult:
 @from_request
 def prove_controller(request: ControllerRequest, progress: Progress) -> ControllerResult:
     """Prove the rules of single controller steps from any legal registration: `elrcheck prove --controller`."""
-    from elrcheck.kafka.controller_proof.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof import run_controller
 
     with SOLVER:
         return as_result(ControllerResult, run_controller(request, progress))
@@ -109,8 +109,8 @@ def check_certificate(request: CertificateRequest, progress: Progress) -> Certif
 @from_request
 def risk(request: RiskRequest, progress: Progress, describe: Describe = None, compare: Compare = ()) -> RiskResult:
     """Find the events after which a topic can lose data, as `elrcheck risk` does."""
-    from elrcheck.kafka.risk.compared_requests import compared, described
     from elrcheck.kafka.risk.risk import run_risk
+    from elrcheck.kafka.risk.settings_group import compared, described
 
     if describe is None:
         return as_result(RiskResult, run_risk(compared(request, compare), progress, ()))
@@ -164,7 +164,7 @@ def scenario(name: str) -> ScenarioResult:
     name: an id, such as E-6, or a TOML file.
     """
     from elrcheck.catalogue.lookup import find
-    from elrcheck.kafka.scenarios.show_scenario import run_scenario
+    from elrcheck.kafka.scenario import run_scenario
 
     file = name if name.endswith(".toml") else find(name, "scenarios")["source"]
     return as_result(ScenarioResult, run_scenario(file))

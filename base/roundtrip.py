@@ -42,9 +42,9 @@ def _null(value: object) -> None:
         raise TypeError(f"{type(value).__name__} cannot be written")
 
 
-def to_text(record: object) -> str:
-    """Return the record as JSON on one line; raise ValueError for NaN and infinities."""
-    return json.dumps(to_data(record), allow_nan=False)
+def to_text(record: object, indent: int | None = None) -> str:
+    """Return the record as JSON, by default on one line; raise ValueError for NaN and infinities."""
+    return json.dumps(to_data(record), allow_nan=False, indent=indent)
 
 
 def from_data(data: object, kind: type[T]) -> T:

@@ -16,7 +16,7 @@ from pathlib import Path
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.conformance.conform import run_conform
-from elrcheck.kafka.conformance.kafka_source import open_kafka, teams_of
+from elrcheck.kafka.conformance.sides import open_kafka, teams_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from support.planted_knobs import PLANTED

@@ -1,9 +1,11 @@
-"""Values that several kinds of catalogue files contain: knobs, variants, releases of Kafka."""
+"""The catalogue files of a folder, and values that several kinds of them contain: knobs, variants, releases."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Annotated, Any, TypeAlias
 
 from elrcheck.base.errors import did_you_mean
@@ -12,6 +14,14 @@ from elrcheck.base.typed.configuration import config_fields, config_value
 from elrcheck.base.typed.records import NodeReader, prose
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_names
+
+
+def packaged_files(folder: str) -> tuple[Traversable, ...]:
+    """Return the files of `catalogue/FOLDER`, in the order of their names; none if it has no such folder."""
+    place = files("elrcheck.catalogue") / folder
+    every = place.iterdir() if place.is_dir() else ()
+    return tuple(sorted((file for file in every if file.name.endswith(".toml")), key=lambda file: file.name))
+
 
 SCOPE = "two-brokers-quiet"
 """The scope of hazards, findings and recipes that name no other."""

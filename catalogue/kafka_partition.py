@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.configured import SCOPES, find_variant, packaged_scope, reject_impossible
-from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.catalogue.file_values import packaged_files
 from elrcheck.declared.declared_model import SUITE_COUNTS, BeforeSearch, DeclaredModel, NamedSettings, SuiteFiles
 from elrcheck.declared.state_picture import Drawing
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_wait_model, load_whole_model
@@ -115,7 +117,7 @@ class PartitionModel(DeclaredModel):
         return UsageFault("web-request", message, help=f"set broker_count to {MOST_SHOWN} or less")
 
     def drawing(self, config: Config) -> Drawing:
-        from elrcheck.catalogue.picture.partition_picture import PartitionDrawing
+        from elrcheck.catalogue.partition_picture import PartitionDrawing
 
         return PartitionDrawing(config)
 
@@ -132,9 +134,7 @@ class PartitionModel(DeclaredModel):
         return f"no write was ever acknowledged ({VITAL} is not reached)"
 
     def at_stake(self, ident: str) -> str:
-        from elrcheck.catalogue.evidence.at_stake import at_stake
-
-        return at_stake().get(ident, "")
+        return stakes().get(ident, "")
 
     def instance_of(self, model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
         from elrcheck.catalogue.evidence.attributed import attributed
@@ -170,6 +170,14 @@ def no_liveness(config: Config) -> UsageFault | None:
         "liveness depends on every step a broker takes: leave out --reduce",
         help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
     )
+
+
+@functools.cache
+def stakes() -> Mapping[str, str]:
+    """Return id of a property -> what clients lose where it fails, in a sentence: `at_stake.toml`, read once."""
+    rows = read_toml(files("elrcheck.catalogue") / "at_stake.toml").object(("stake",))["stake"].items()
+    named = [(row["properties"].texts(), row["text"].text()) for row in rows]
+    return {ident: text for idents, text in named for ident in idents}
 
 
 MODEL = PartitionModel()

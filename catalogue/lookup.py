@@ -8,21 +8,24 @@ In an answer of `find`, `list` is the list that has the name; a property's `kind
 An exact match of a name wins over one that ignores case, and every other kind wins over the glossary. A hazard and
 the finding about it share an id, which stands for the finding. For any other ambiguous name, an error lists the
 kinds to choose from.
+
+The parts of a user's model are listed in the same way, and the words that docs/glossary.md and `report_words.toml`
+explain.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import MISSING, fields
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.common_options import KINDS, ModelSource
 from elrcheck.base.errors import UsageFault, did_you_mean, error_codes, exit_of, suggest
 from elrcheck.base.typed.configuration import KAFKA_NAMES, SIZES_HELP
-from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
-from elrcheck.catalogue.file_entries import file_entries
-from elrcheck.catalogue.glossary import term, term_entries
 from elrcheck.catalogue.model_entries import (
     Entry,
     action_entries,
@@ -34,13 +37,105 @@ from elrcheck.catalogue.model_entries import (
     scope_entries,
     variant_entries,
 )
-from elrcheck.model.knobs import summary
+from elrcheck.declared.declared_model import declared
+from elrcheck.model.knobs import plain, summary
 from elrcheck.report.formats import FORMATS
 from elrcheck.report.plain_words import some_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.ir import Fn
     from elrcheck.lang.load import Model
+
+PLACE = ("docs", "glossary.md")
+REPORT_WORDS = ("catalogue", "report_words.toml")
+LEFT_OUT = "Ids"
+"""The section whose rows are patterns, not words."""
+HEADS = frozenset({"Word", "Term"})
+OR = "; or: "
+"""Separates several meanings of a word."""
+
+
+def term_entries() -> list[Entry]:
+    """Return an entry for each row of the report words and of the glossary; a row may explain several words."""
+    meanings: dict[str, list[str]] = {}
+    report_words = (row for table in tomllib.loads(_text(REPORT_WORDS)).values() for row in table.items())
+    for cell, meaning in (*report_words, *_rows(_text(PLACE))):
+        meanings.setdefault(cell, []).append(meaning)
+    return [
+        {"name": cell, "summary": OR.join(texts), "aliases": re.split(r"[,;] ", cell)}
+        for cell, texts in meanings.items()
+    ]
+
+
+def term(word: str) -> Entry | None:
+    """Return the meanings of a word, ignoring case; None if the glossary has none. A word may be in several rows."""
+    rows = [row for row in term_entries() if word.lower() in map(str.lower, (row["name"], *row["aliases"]))]
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    return {"name": word, "summary": OR.join(f"{row['name']}: {row['summary']}" for row in rows)}
+
+
+def _text(place: tuple[str, ...]) -> str:
+    return files("elrcheck").joinpath(*place).read_text(encoding="utf-8")
+
+
+def _rows(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the words of each row of the Markdown tables, and their meaning."""
+    section = ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        cells = [_plain(cell) for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and section != LEFT_OUT and cells[0] not in HEADS:
+            yield cells[0], f"[{cells[1]}] {cells[2]}" if len(cells) > 2 else cells[1]
+
+
+def _plain(text: str) -> str:
+    """Return Markdown without its links, quotes and emphasis."""
+    linked = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"(?<!\S)\*(\w[^*]*)\*", r"\1", linked).replace("`", "").strip()
+
+
+FILE_KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
+"""Kinds that every model has; the others are about Kafka's partition."""
+
+
+def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
+    """Return the entries of one kind. predicates: makes the entries of properties.
+
+    Raises UsageFault for a kind that only Kafka's partition has.
+    """
+    if kind not in FILE_KINDS:
+        message = f"{kind} are about Kafka's partition"
+        raise UsageFault("unknown-kind", message, help=f"of a model in a file there are {', '.join(FILE_KINDS)}")
+    model = declared(file)
+    whole = model.whole()
+    match kind:
+        case "variants":
+            return [_settings(name, model.variant(name).values) for name in model.variant_names]
+        case "scopes":
+            return [_settings(name, model.scope(name).values) for name in model.scope_names]
+        case "knobs":
+            defaults = {part.name: part.default for part in fields(model.config)}
+            return [
+                {"name": name, "summary": "" if value is MISSING else f"by default {plain(value)}"}
+                for name, value in defaults.items()
+            ]
+        case "actions":
+            return action_entries(whole.actions)
+        case "lemmas":
+            return predicates(whole.lemmas)
+        case "witnesses":
+            return predicates(whole.sometimes)
+    return predicates((*whole.always, *whole.leads_to))
+
+
+def _settings(name: str, values: Any) -> Entry:
+    text = ", ".join(f"{key}={plain(value)}" for key, value in values.items())
+    return {"name": name, "summary": text or "the defaults", "values": {k: plain(v) for k, v in values.items()}}
+
+
+# ---------------------------------------------------------------------------- list and show
 
 IDS: Mapping[str, tuple[str, ...]] = {
     "P": ("properties",),

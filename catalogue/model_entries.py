@@ -125,8 +125,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
     name: the id of the only finding to return; any other text, or None, returns all.
     """
-    from elrcheck.catalogue.evidence.evidence_text import evidence_of
-    from elrcheck.catalogue.finding_text import searches
+    from elrcheck.catalogue.evidence.evidence_text import evidence_of, searches
     from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding, worst_first
 
     findings = []

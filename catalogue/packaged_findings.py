@@ -7,8 +7,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.catalogue.file_values import packaged_files
 from elrcheck.catalogue.finding_file import Finding, read_finding
-from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.results.risk.finding_table import LEVELS
 

@@ -37,7 +37,7 @@ Its verdict is exactly one of
 `disputed` records a claim of the source that does not hold: a property and why it is not violated. `reaches` names
 witnesses that the run reaches. `pending` says what the model lacks for a scenario or a run.
 
-This module checks the file's structure. `elrcheck.kafka.scenarios.scenario` checks actions, paths and values, which
+This module checks the file's structure. `elrcheck.kafka.scenario` checks actions, paths and values, which
 need a loaded model.
 """
 
@@ -63,8 +63,7 @@ from elrcheck.base.typed.records import (
     read_record,
     text_or_texts,
 )
-from elrcheck.catalogue.file_values import knob_values
-from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.catalogue.file_values import knob_values, packaged_files
 from elrcheck.model.budgets import Spent
 from elrcheck.model.variants import variant_names
 

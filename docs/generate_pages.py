@@ -19,13 +19,11 @@ from elrcheck.catalogue.recipe_notation.recipe_file import recipes_of
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.audit.rules import audit_rules
 from elrcheck.kafka.upstream.issue_file import issue_names, issue_of
-from elrcheck.laboratory.evidence.conformance_table import conformance_table
-from elrcheck.laboratory.evidence.finding_index import index_page, version_page
 from elrcheck.laboratory.evidence.finding_page import FindingPage
 from elrcheck.laboratory.evidence.hunt_page import hunt_page
 from elrcheck.laboratory.evidence.hunted import packaged_hunt
-from elrcheck.laboratory.evidence.proof_page import proof_page
 from elrcheck.laboratory.evidence.proved_variants import packaged_proofs
+from elrcheck.laboratory.evidence.summary_pages import conformance_table, index_page, proof_page, version_page
 
 DOCS = Path(__file__).resolve().parent
 FINDINGS = DOCS / "findings"

@@ -6,7 +6,6 @@ docs/proofs-by-variant.md. Without names, only variants whose model has changed 
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Collection
@@ -17,7 +16,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
-from elrcheck.base.roundtrip import to_data
+from elrcheck.base.roundtrip import to_text
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.proof_settings import widened
@@ -127,7 +126,7 @@ def main(only: Collection[str]) -> None:
         new = recorded[variant.name] = proved(variant.name)
         print(new.variant, f"{new.seconds:.0f} s", "open", *new.open, "broken", *new.broken, flush=True)
         done = tuple(recorded[one.name] for one in VARIANTS if one.name in recorded)
-        write_file(FILE, json.dumps(to_data(ProvedVariants(variants=done)), indent=1) + "\n")
+        write_file(FILE, to_text(ProvedVariants(variants=done), indent=1) + "\n")
 
 
 if __name__ == "__main__":

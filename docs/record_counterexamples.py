@@ -6,7 +6,6 @@ followed by the model is searched; with ids, these findings again.
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
-from elrcheck.base.roundtrip import to_data
+from elrcheck.base.roundtrip import to_text
 from elrcheck.catalogue.evidence.counterexamples import (
     NAME,
     FindingCounterexample,
@@ -89,7 +88,7 @@ def main(only: Collection[str]) -> None:
 
 
 def _write(done: Sequence[FindingCounterexample]) -> None:
-    write_file(FILE, json.dumps(to_data(FindingCounterexamples(counterexamples=tuple(done))), indent=1) + "\n")
+    write_file(FILE, to_text(FindingCounterexamples(counterexamples=tuple(done)), indent=1) + "\n")
 
 
 if __name__ == "__main__":

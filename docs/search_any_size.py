@@ -12,7 +12,6 @@ may need one more.
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +19,11 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
-from elrcheck.base.roundtrip import from_text, to_data
+from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.kafka_partition import ROUTES
 from elrcheck.declared.select import resolve
-from elrcheck.proof.any_size.route import Question, Route, RouteFile
+from elrcheck.proof.any_size.questions import Question, Route, RouteFile
 from elrcheck.proof.any_size.step_tasks import StepAnswers, StepTask, solved
 from elrcheck.proving.any_size import SECONDS, AnySizeProof
 from elrcheck.proving.prove import DEFAULT_TIMEOUT, InductionProof
@@ -65,7 +64,7 @@ def main(names: list[str], timeout: float, goals: list[str], lemmas: list[str]) 
 
 def _write(rules: str, steps: dict[str, dict[str, Route]]) -> None:
     day = datetime.now(UTC).date().isoformat()
-    write_file(FILE, json.dumps(to_data(RouteFile(rules, day, dict(sorted(steps.items()))))) + "\n")
+    write_file(FILE, to_text(RouteFile(rules, day, dict(sorted(steps.items())))) + "\n")
 
 
 def _task(task: StepTask, goals: list[str], lemmas: list[str]) -> StepTask:

@@ -7,7 +7,6 @@ searched before a change of the model, as a release demands. A test repeats a sa
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from collections.abc import Collection
@@ -17,7 +16,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.base.roundtrip import to_data
+from elrcheck.base.roundtrip import to_text
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.evidence.searched import NAME, FindingSearch, FindingSearches, packaged_searches
 from elrcheck.catalogue.packaged_findings import packaged_findings
@@ -81,7 +80,7 @@ def main(only: Collection[str]) -> None:
         recorded[key] = searched(search)
         print(*key, dict(recorded[key].breaks), "control", recorded[key].control, flush=True)
         done = tuple(recorded[s.finding, s.variant] for s in searches if (s.finding, s.variant) in recorded)
-        write_file(FILE, json.dumps(to_data(FindingSearches(searches=done)), indent=1) + "\n")
+        write_file(FILE, to_text(FindingSearches(searches=done), indent=1) + "\n")
 
 
 if __name__ == "__main__":

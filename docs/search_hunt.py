@@ -10,7 +10,6 @@ lists, prints the results and compares them with the file, which does not change
 from __future__ import annotations
 
 import fnmatch
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from msgspec import structs
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.base.roundtrip import to_data
+from elrcheck.base.roundtrip import to_text
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.declared.select import resolve
@@ -126,7 +125,7 @@ def add_missing(bench: Bench) -> None:
         done[name] = structs.replace(attributed(every[name], bench.search_result, bench.last_steps), model=digest)
         print(case_text(done[name]), flush=True)
         hunt = Hunt(datetime.now(UTC).date().isoformat(), tuple(done[name] for name in every if name in done))
-        write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
+        write_file(FILE, to_text(hunt, indent=1) + "\n")
 
 
 def repeat(names: Sequence[str], bench: Bench) -> int:

@@ -1,8 +1,11 @@
-"""A hook of mkdocs: sequence diagrams as the reports draw them, because the site runs no script that could draw them.
+"""A hook of mkdocs: sequence diagrams as the reports draw them, and the coloured table of findings by release.
 
-GitHub draws a `mermaid` block by itself. What this reads is what `elrcheck trace show --as mermaid` writes: a
-participant is a lane, a numbered message or note is a step, other notes stand below their step, and a `rect` marks
-the steps in it. Another line is an error.
+The site runs no script that could draw a diagram, and GitHub draws a `mermaid` block by itself. What this reads is what
+`elrcheck trace show --as mermaid` writes: a participant is a lane, a numbered message or note is a step, other notes
+stand below their step, and a `rect` marks the steps in it. Another line is an error.
+
+A cell of the table has the colour of the strongest level at which the finding was shown. The letters stay: the colour
+says nothing that they do not.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ PARTICIPANT = re.compile(r"participant (\w+)(?: as (.+))?")
 NOTE = re.compile(r"Note over (\w+): (.+)")
 MESSAGE = re.compile(r"(\w+)(--?>>|-x)(\w+): (.+)")
 NUMBERED = re.compile(r"(\d+)\. (.+)")
-STYLE = "elrcheck-sequence.css"
+STYLE = "elrcheck.css"
 COLOURS = """.sequence {
   --back: var(--md-default-bg-color); --ink: var(--md-default-fg-color); --mute: var(--md-default-fg-color--light);
   --line: var(--md-default-fg-color--lighter); --bad: #c81e1e; --good: #1b6e2c; --accent: var(--md-accent-fg-color);
@@ -80,6 +83,33 @@ def _plain(text: str) -> str:
     return html.unescape(re.sub(r"#(\w+);", r"&\g<1>;", re.sub(r"#(\d+);", r"&#\g<1>;", text)))
 
 
+# ---------------------------------------------------------------------------- the table
+
+PAGE = "findings/table.md"
+CELL = re.compile(r"<td>([MmCcBb?-]{3})</td>")
+EVIDENCE = {"B": "brokers", "C": "classes", "M": "model", "?": "open"}
+TONES = (*EVIDENCE.items(), *((letter, "holds") for letter in "bcm"))
+"""The first letter that a cell has decides."""
+MATRIX = """.md-typeset td.shown { font-family: var(--md-code-font-family, monospace); text-align: center; }
+.md-typeset table:has(td.shown) :is(th, td) { min-width: 0; padding: .5em .4em; }
+td.shown.brokers { background: #b3261e; color: #fff; } td.shown.classes { background: #ffd166; color: #1c1b1f; }
+td.shown.model { background: #fff2b8; color: #1c1b1f; } td.shown.open { background: #d9d9de; color: #1c1b1f; }
+td.shown.holds { background: #d5f0da; color: #1c1b1f; }
+"""
+
+
+def coloured(content: str) -> str:
+    """Return the table with a class in each cell, by its letters."""
+    return CELL.sub(lambda cell: f'<td class="shown {tone(cell[1])}">{cell[1]}</td>', content)
+
+
+def tone(letters: str) -> str:
+    return next((word for letter, word in TONES if letter in letters), "untried")
+
+
+# ---------------------------------------------------------------------------- the hook
+
+
 def on_config(config: Any) -> Any:
     config.extra_css.append(STYLE)
     return config
@@ -88,9 +118,13 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
-    files.append(File.generated(config, STYLE, content=source("sequence.css") + COLOURS))
+    files.append(File.generated(config, STYLE, content=source("sequence.css") + COLOURS + MATRIX))
     return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     return with_pictures(markdown)
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    return coloured(content) if page.file.src_uri == PAGE else content

@@ -4,7 +4,7 @@ A `Controller` is the input of the controller's decisions; an `AnyEvent` is an e
 the model's own `decide`; `possible` states the preconditions. Brokers may run, lag or lie: their state is not modelled
 here.
 
-The module is written in the modelling language, so that the proof (`elrcheck.kafka.controller_proof.prove_controller`)
+The module is written in the modelling language, so that the proof (`elrcheck.kafka.controller_proof`)
 and plain Python read the same text. A test compares it with the actions of the model.
 """
 

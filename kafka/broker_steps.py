@@ -1,4 +1,4 @@
-"""The questions to kafka.cluster.Partition: events of one broker, and its state after each.
+"""The questions to kafka.cluster.Partition: events of one broker, and its state after each; and those to a follower.
 
 The partition is the broker's own (`Beginning.id`). Offsets, epochs and sets are Kafka's; -1 is an offset or a
 broker epoch that the leader does not know.
@@ -141,3 +141,23 @@ class TogetherAnswer:
 
     partitions: tuple[BrokerAnswer, ...]
     requests: tuple[tuple[tuple[int, Proposed], ...], ...]
+
+
+class AskTruncation(Tagged, frozen=True, tag="Truncation"):
+    """A follower with records hears from a new leader.
+
+    leader, follower: the leader epochs of the records in their logs, from offset 0; leader_epoch: the epoch in which
+    the leader leads, with no record yet; by_fetch: the follower fetches, else it sends OffsetsForLeaderEpoch.
+    """
+
+    leader: Ids
+    leader_epoch: int
+    follower: Ids
+    by_fetch: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """log_end: the log end offset of the follower after one response."""
+
+    log_end: int

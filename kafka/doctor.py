@@ -139,7 +139,7 @@ def _jdk(environ: Mapping[str, str]) -> str:
 
 
 def _ethos(environ: Mapping[str, str]) -> str:
-    from elrcheck.proof.proof_objects.ethos_program import find_ethos
+    from elrcheck.proof.ethos_program import find_ethos
 
     checker = find_ethos(None, None, environ)
     return f"{checker.version} ({checker.program}, rules in {checker.signatures})"
@@ -158,8 +158,7 @@ def _look_for(
 
 def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
     from elrcheck.catalogue.evidence.conformance import newest_recorded
-    from elrcheck.kafka.jars import kept_versions, newest_seen
-    from elrcheck.kafka.maven import INSTALL_MAVEN, find_maven
+    from elrcheck.kafka.jars import INSTALL_MAVEN, find_maven, kept_versions, newest_seen
 
     name, needed_for = "Kafka's jars", "conform"
     versions = kept_versions(environ)

@@ -23,12 +23,10 @@ from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Together, TogetherAnswer
+from elrcheck.kafka.broker_steps import AskTruncation, BrokerAnswer, BrokerEvent, Together, TogetherAnswer, Truncated
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_process import LineProcess
-from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
+from elrcheck.kafka.java_program import LineProcess, compiled, find_jdk, sources_of
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 
 PROTOCOL = "3"

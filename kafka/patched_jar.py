@@ -1,4 +1,4 @@
-"""A patch of Kafka as a jar that goes before Kafka's own: the sources of a release with edits, compiled.
+"""A patch of Kafka, such as that of a finding, as a jar that goes before Kafka's own: edited sources, compiled.
 
 The store keeps the jar by the edited sources, the class path of their compilation, and the compiler. Maven gets the
 source jars of a release, which the store keeps too.
@@ -18,9 +18,9 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.store import FileStore
 from elrcheck.catalogue.finding_file import Edit
-from elrcheck.kafka.jars import ClassPath
+from elrcheck.catalogue.packaged_findings import find_finding
+from elrcheck.kafka.jars import ClassPath, Dependency, MavenFailed, artifact_bytes, fetched_jars
 from elrcheck.kafka.java_program import CLASSES, Jdk, find_jdk, jar_bytes, run_compiler, run_javac, write_sources
-from elrcheck.kafka.maven import Dependency, MavenFailed, artifact_bytes, fetched_jars
 
 FITTING_RELEASES = "the page of the finding names the releases that the patch fits"
 SOURCES = (
@@ -147,3 +147,24 @@ def _scala_compiler(kafka: ClassPath, environ: Mapping[str, str]) -> str:
         raise UsageFault("patch-edit", message, help=FITTING_RELEASES)
     compiler = Dependency("org.scala-lang", "scala-compiler", version)
     return os.pathsep.join(map(str, fetched_jars(f"the Scala compiler {version}", [compiler], environ)))
+
+
+def patch_of(finding: str, kafka: ClassPath) -> tuple[Path, tuple[str, ...]]:
+    """Return the jar of the patch, and the sources that it changes."""
+    edits = edits_of(finding, kafka.version)
+    return patched_jar(finding, edits, kafka), tuple(dict.fromkeys(edit.path for edit in edits))
+
+
+def edits_of(finding: str, version: str) -> Sequence[Edit]:
+    """Return the edits of the finding's patch for a release; raise UsageFault for a release without edits."""
+    patch = find_finding(finding).patch
+    if patch is None or not patch.edits:
+        help = f"`elrcheck show {finding}` says what is known; other classes can be given with --classes"
+        raise UsageFault("no-patch", f"{finding} has no patch to build", help=help)
+    of_some = [edit.versions for edit in patch.edits if edit.versions]
+    if of_some and not any(version in versions for versions in of_some):
+        releases = ", ".join(dict.fromkeys(release for versions in of_some for release in versions))
+        raise UsageFault(
+            "patch-edit", f"the patch of {finding} has no edit for Kafka {version}", help=f"it is for {releases}"
+        )
+    return patch.edits_of(version)

@@ -10,9 +10,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, TogetherAnswer
+from elrcheck.kafka.broker_steps import AskTruncation, BrokerAnswer, BrokerEvent, TogetherAnswer, Truncated
 from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, Tagged
 
 T = TypeVar("T")

@@ -21,12 +21,8 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.proof_settings import outside
 from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
-from elrcheck.kafka.mutation.rule_proof import ProofBench
-from elrcheck.laboratory.rule_answers import AnswerBench
-from elrcheck.laboratory.rule_controller import ControllerBench
-from elrcheck.laboratory.rule_scenarios import ScenarioBench
-from elrcheck.laboratory.rule_walks import WalkBench
+from elrcheck.kafka.mutation.rule_proof import ProofBench, partition_mutants
+from elrcheck.laboratory.rule_trials import AnswerBench, ControllerBench, ScenarioBench, WalkBench
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, defined, plain_answer

@@ -3,29 +3,69 @@
 The configurations are those of the suite that are small enough, the largest first, because more happens in them. Of
 those that combine an operation with faults, only one of each combination is taken. Every answer is written to the
 run's journal as it arrives, so that the same command resumes an interrupted run.
+
+A change that no check detects is a hole, unless `catalogue/equivalents.toml` says why it alters no behaviour:
+
+    [[equivalent]]
+    because = "the ISR is never empty there"
+    mutants = ["fenced_partition: len(p.isr) <= 1 -> len(p.isr) < 1"]
+
+`mutants` are names that `elrcheck mutate --rules` prints. A name that no change of the model has is an error;
+`mutate --rules` reports an entry as contradicted if a check detects its change.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
+from elrcheck.base.runner.processors import processors
+from elrcheck.checking.runs.folders import reject_file
 from elrcheck.checking.suite.suite import run_suite, selected_cases
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
-from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
+from elrcheck.declared.select import select_properties
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
 from elrcheck.laboratory.rule_bench import MutantTask, judge
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_answer import MutantAnswer, answered, folder_of
-from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
+from elrcheck.results.mutation_report import MutateReport, MutateVerdict, RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
+
+CODE = "equivalents-file"
+
+
+def packaged_equivalents() -> Traversable:
+    return files("elrcheck.catalogue") / "equivalents.toml"
+
+
+def read_equivalents(file: Path | Traversable, changes: Collection[str]) -> Mapping[str, str]:
+    """Return mutant -> reason. Raise UsageFault for a duplicate entry, or for a name that is not in `changes`."""
+    top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
+    reasons: dict[str, str] = {}
+    for node in top.get("equivalent", []).items():
+        node.object(("mutants", "because"))
+        because = node["because"].text()
+        for part in node["mutants"].items():
+            name = part.text()
+            if name in reasons:
+                part.fail(f"`{name}` is explained twice")
+            if name not in changes:
+                part.fail(f"no change of the model is called `{name}`", did_you_mean(name, changes))
+            reasons[name] = because
+    return reasons
+
 
 LARGEST, WIDER = 10_000, 7
 """Distinct states of the largest configuration in which every change is tried, and the factor by which those may be
@@ -140,3 +180,32 @@ def _identity(names: Sequence[str], request: MutateRequest) -> str:
         **({"proof": True} if request.proof else {}),
     }
     return json.dumps(identity, sort_keys=True)
+
+
+# ---------------------------------------------------------------------------- the report
+
+
+def run_changed_rules(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Change the rules and return the report; a change that no check detects is a hole, unless it is explained."""
+    started = time.perf_counter()
+    model = load_whole_model()
+    reject_file(request.run_dir)
+    if request.properties:
+        select_properties(model, request.properties)
+    ran = run_rules(model, request, progress)
+    verdicts = {mutant.verdict for mutant in ran.mutants}
+    verdict: MutateVerdict = "found"
+    if not ran.mutants:
+        verdict = "nothing_run"
+    elif verdicts & {"unaffected", "contradicted"} or any(mutant.hole for mutant in ran.mutants):
+        verdict = "not_found"
+    elif "inconclusive" in verdicts:
+        verdict = "inconclusive"
+    return MutateReport(
+        verdict=verdict,
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or processors(),
+        run_dir=str(ran.run_dir),
+        rule_survey=ran.survey,
+        rules=ran.mutants,
+    )

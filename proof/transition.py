@@ -26,9 +26,16 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.types import Ty, type_of
-from elrcheck.proof.any_length.few_places import demand_few_places, demand_no_loops
-from elrcheck.proof.any_length.samples import SampledEvaluator, SampledStructure, read_sample, sampled_slots
-from elrcheck.proof.any_length.supported_uses import demand_one_sequence, demand_supported_uses
+from elrcheck.proof.any_length import (
+    SampledEvaluator,
+    SampledStructure,
+    demand_few_places,
+    demand_no_loops,
+    demand_one_sequence,
+    demand_supported_uses,
+    read_sample,
+    sampled_slots,
+)
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of, lemmas_of
 from elrcheck.proof.symbolic_values import Symbolic, arbitrary, blank_parts, constant, sequences
@@ -270,7 +277,7 @@ class Transitions:
         return SymbolicStep(fn.name, args, self._assuming(where, becomes), after, keeps, whole, (args,), enabled=guard)
 
     def _last_sampled(self, args: Sequence[Any]) -> Iterator[Any]:
-        """Yield which places of the sample are not free (`samples`); lengths are those of the first such sequence."""
+        """Yield which places of a sample are not free (`any_length`); lengths are those of the first such sequence."""
         numbers = [arg for arg in args if z3.is_expr(arg)]
         yield from (number >= 0 for number in numbers)
         lengths = [self.now[name][0] for name, ty in self.model.state_ty.fields.items() if self.structure.is_sample(ty)]

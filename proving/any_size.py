@@ -21,13 +21,11 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
-from elrcheck.proof.any_size.questions import GoalAnswer, Premises
-from elrcheck.proof.any_size.route import Routes
+from elrcheck.proof.any_size.questions import GoalAnswer, Premises, Routes
 from elrcheck.proof.any_size.step_tasks import Hints, StepTask, every_choice, questions, solved
 from elrcheck.proof.any_size.steps import Unbounded
-from elrcheck.proving.any_size_certificate import FinishedAnySize, certify_any_size
-from elrcheck.proving.covered import NEVER
-from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
+from elrcheck.proving.certify import FinishedAnySize, certify_any_size
+from elrcheck.proving.covered import NEVER, PhaseName, phase, verdict_of
 from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport, ProveReport, Skipped
 
 SECONDS = 20.0

@@ -42,15 +42,14 @@ from elrcheck.proof.certificate import (
     read_premises,
     read_script,
 )
-from elrcheck.proof.consecution import goal_names
+from elrcheck.proof.ethos_program import find_ethos
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Prover
-from elrcheck.proof.proof_objects.ethos_program import find_ethos
 from elrcheck.proof.second_solver import solver_version
 from elrcheck.proof.smt_text import SmtText
 from elrcheck.proof.transition import Transitions
-from elrcheck.proving.any_size_certificate import any_size_choices, any_size_parts
-from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
+from elrcheck.proving.certify import CertificatePart, any_size_choices, any_size_parts, choices, parts
+from elrcheck.proving.consecution_phase import goal_names
 from elrcheck.proving.covered import claimed, coverage
 from elrcheck.proving.discharge import HowToDischarge, QuestionAnswer, discharge
 from elrcheck.results.proofs.certificate_report import (

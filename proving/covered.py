@@ -1,4 +1,4 @@
-"""The claim of a proof: the properties, actions, arguments and settings that it covers and leaves out."""
+"""The claim of a proof, what it covers and leaves out, with the totals of its phases and its verdict."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 from elrcheck.declared.declared_model import DeclaredModel
 from elrcheck.lang.domains import domain, size_of
@@ -15,8 +15,39 @@ from elrcheck.lang.load import Model
 from elrcheck.proof.hypotheses import assumptions_of
 from elrcheck.proof.transition import Excluded, Transitions
 from elrcheck.report.plain_words import several
-from elrcheck.results.prove_report import Assumption, Coverage, Skipped
+from elrcheck.results.prove_report import (
+    Assumption,
+    CellReport,
+    CellVerdict,
+    Coverage,
+    ObligationReport,
+    PhaseReport,
+    PossibleReport,
+    ProofVerdict,
+    Skipped,
+)
 from elrcheck.traces.describe import arguments
+
+PhaseName = Literal["initiation", "consecution", "implication"]
+RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
+
+
+def phase(name: PhaseName, reports: Sequence[CellReport | ObligationReport]) -> PhaseReport:
+    count = {verdict: sum(report.verdict == verdict for report in reports) for verdict in RANK}
+    seconds = round(sum(report.seconds for report in reports), 3)
+    stored = sum(isinstance(report, CellReport) and report.kept for report in reports)
+    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, stored)
+
+
+def verdict_of(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport | None) -> ProofVerdict:
+    """Return the verdict over all obligations; a proof that is about less than it seems is inconclusive.
+
+    possible: None if the proof was interrupted.
+    """
+    worst = max((RANK[report.verdict] for report in reports), default=0)
+    worst = max(worst, RANK["unknown"] if possible is None or possible.impossible else 0)
+    return ("proved", "inconclusive", "refuted")[worst]
+
 
 NEVER = "never enabled in this configuration"
 SILENT = "says nothing in this configuration: all that could break it is constant"

@@ -1,6 +1,6 @@
 """The questions of a certificate, answered by another solver; if requested, with proofs that ethos checks.
 
-A question is first asked with the lines that it needs alone (`relevant.py`): whatever refutes them refutes the whole.
+A question is first asked with the lines that it needs alone (`RelevantLines`): whatever refutes them refutes the whole.
 Any other answer is asked again with the whole text. A proof is checked against the whole text.
 
 An `unsat` is stored (`base/kept/`) by the digests of the texts and the version of the solver, with the digest of its
@@ -32,9 +32,8 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.version import __version__
 from elrcheck.proof import check_proofs
 from elrcheck.proof.certificate import Manifest, Script, read_premises, read_script
-from elrcheck.proof.proof_objects.ethos_program import ProofChecker
-from elrcheck.proof.proof_objects.relevant import RelevantLines
-from elrcheck.proof.second_solver import ATTEMPTS, PROVES, Cvc5, SatVerdict, open_solver, solver_version
+from elrcheck.proof.ethos_program import ProofChecker
+from elrcheck.proof.second_solver import ATTEMPTS, PROVES, Cvc5, RelevantLines, SatVerdict, open_solver, solver_version
 
 ProofVerdict: TypeAlias = Literal["checked", "holes", "refused", "undecided", "missing"]
 """What the checker says of a proof: `holes` if it trusts some steps, `missing` if the solver gave none."""

@@ -24,25 +24,20 @@ from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.proof.any_size.route import Routes, routes_of
-from elrcheck.proof.consecution import goal_names
-from elrcheck.proof.digests import Digests
+from elrcheck.proof.any_size.questions import Routes, routes_of
 from elrcheck.proof.hypotheses import condition_of, lemmas_of
-from elrcheck.proof.necessity import needs
 from elrcheck.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.any_size import GivenSizes, proved_for_any_size, silent_for_any_size
 from elrcheck.proving.certify import FinishedProof, certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
-from elrcheck.proving.consecution_phase import ConsecutionPhase
-from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
+from elrcheck.proving.consecution_phase import ConsecutionPhase, Digests, KeptCells, goal_names
+from elrcheck.proving.covered import PhaseName, assumptions, claimed, coverage, phase, skipped, verdict_of
 from elrcheck.proving.failures_by_root import with_roots
-from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
-from elrcheck.proving.properties_left import surviving
+from elrcheck.proving.properties_left import needs, surviving
 from elrcheck.proving.prove_reductions import run_reductions
 from elrcheck.proving.step_failure import state_report
-from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
 from elrcheck.proving.wait_proof import demand_stages, with_waits
 from elrcheck.results.proofs.certificate_report import second_solver
 from elrcheck.results.prove_report import (

@@ -13,8 +13,8 @@ from elrcheck.lang.load import Model
 from elrcheck.proof.ended_waits import Rule, WaitObligation, WaitProof, Waits, stages_of
 from elrcheck.proof.obligations import Prover
 from elrcheck.proof.transition import Transitions
+from elrcheck.proving.covered import RANK, verdict_of
 from elrcheck.proving.step_failure import state_report, step_report
-from elrcheck.proving.verdicts import RANK, verdict_of
 from elrcheck.results.prove_report import CellReport, ObligationReport, ProveReport, Skipped, WaitReport
 from elrcheck.results.trace_view import as_call
 from elrcheck.traces.describe import arguments

@@ -14,24 +14,22 @@ from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, KeyName, Natural, Positive, read_record
 from elrcheck.catalogue.recipe_notation.recipe_signs import (
     PATIENCE,
+    Acks,
     Action,
     Answered,
-    Leaderless,
-    LogEnd,
-    PrintedLine,
-    Unserved,
-    WaitStep,
-)
-from elrcheck.catalogue.recipe_notation.recipe_values import (
-    Acks,
     Brokers,
     Configurable,
     KafkaSettings,
+    Leaderless,
+    LogEnd,
     Partition,
+    PrintedLine,
     Process,
     Seconds,
     Sleeping,
     Topic,
+    Unserved,
+    WaitStep,
 )
 
 STOP = 120.0

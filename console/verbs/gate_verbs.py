@@ -181,7 +181,7 @@ def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, optio
 
 
 def _prove_controller(request: ControllerRequest, progress: Progress) -> ControllerReport:
-    from elrcheck.kafka.controller_proof.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof import run_controller
 
     return run_controller(request, progress)
 

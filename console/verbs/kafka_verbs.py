@@ -34,16 +34,15 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
     events of the controller, and random walks.  Shrinks a difference, and shows it side by side.  Needs a
     JDK, and Maven or a Kafka distribution.
     """
-    from elrcheck.kafka.conformance.answers.answer_run import keep_answers
-    from elrcheck.kafka.conformance.answers.compare_kept import compare_answers
-    from elrcheck.kafka.conformance.kafka_source import teams_of
-    from elrcheck.kafka.conformance.recorded.conform_record import (
+    from elrcheck.kafka.conformance.answer_files import compare_answers, keep_answers
+    from elrcheck.kafka.conformance.conform_record import (
+        FIXED,
         compared_rules,
         record_comparison,
+        refresh,
         reject_unrecordable,
     )
-    from elrcheck.kafka.conformance.recorded.conform_refresh import FIXED, refresh
-    from elrcheck.kafka.conformance.sides import side_of
+    from elrcheck.kafka.conformance.sides import side_of, teams_of
 
     if request.refresh:
         reject_given((*FIXED, "stop_at_first"), "a comparison of its own, not --refresh")
@@ -75,8 +74,7 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
 def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
     """Compare with the classes of the controller, or of the broker that the level says."""
     from elrcheck.kafka.conformance.conform import run_conform
-    from elrcheck.kafka.conformance.kafka_source import teams_of
-    from elrcheck.kafka.conformance.sides import SIDES, side_of
+    from elrcheck.kafka.conformance.sides import SIDES, side_of, teams_of
 
     return run_conform(request, teams_of(request, progress), SIDES[side_of(request)].open, progress)
 
@@ -133,7 +131,7 @@ def site(
     with a search, need mkdocs-material (`pip install mkdocs-material`); without it they are omitted. Exits with 3
     when the model no longer follows a recorded counterexample, which is then omitted too.
     """
-    from elrcheck.kafka.site.site import write_site
+    from elrcheck.kafka.site import write_site
     from elrcheck.report.plain_words import several
 
     with shell.open_progress() as progress:
@@ -170,8 +168,8 @@ def risk(
     its cause, how far it was shown on the release itself, and what to do.  Exits with 1 if something can be
     lost that the settings should keep.
     """
-    from elrcheck.kafka.risk.compared_requests import compared, described
     from elrcheck.kafka.risk.risk import run_risk
+    from elrcheck.kafka.risk.settings_group import compared, described
 
     unread, not_searched = tuple[str, ...](), 0
     if describe is not None:

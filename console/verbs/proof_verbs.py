@@ -78,7 +78,7 @@ def prove(
         from elrcheck.proving.prove import run_prove
 
         return shell.run(lambda progress: run_prove(request, progress, partial=True), output)
-    from elrcheck.kafka.controller_proof.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof import run_controller
 
     if request.selection.source is not None:
         help = "leave out --model and --patch"
@@ -131,7 +131,7 @@ def _run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
 
         return run_model_rules(request, progress)
     if request.rules:
-        from elrcheck.laboratory.changed_rules import run_changed_rules
+        from elrcheck.laboratory.rule_survey import run_changed_rules
 
         return run_changed_rules(request, progress)
     if request.hazards is None:

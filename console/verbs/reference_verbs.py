@@ -180,7 +180,7 @@ def show(
     source = Selection(model=model, patch=patch).source
     entry = find(name, kind, source) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
-        from elrcheck.kafka.scenarios.show_scenario import run_scenario
+        from elrcheck.kafka.scenario import run_scenario
 
         return shell.deliver(run_scenario(entry["source"], run_dir), Output(form))
     if run_dir is not None:
@@ -311,7 +311,7 @@ def what_if(
 def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.errors import did_you_mean
     from elrcheck.base.requests import Selection
-    from elrcheck.kafka.what_if.template import template
+    from elrcheck.kafka.what_if.ask import template
     from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 
     if name not in OPERATIONS:

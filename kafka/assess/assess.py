@@ -12,22 +12,76 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.configured import release_numbers
-from elrcheck.kafka.assess.compared_findings import comparisons
 from elrcheck.kafka.assess.known_findings import KnownFindings
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.live_audit import audit_cluster
 from elrcheck.kafka.audit.near_misses import NearMissWatch, near_misses, watched
 from elrcheck.kafka.live.snapshot import ClusterSnapshot
 from elrcheck.kafka.log.cluster_state import ClusterState
-from elrcheck.kafka.risk.compared_requests import groups_in, of_group
-from elrcheck.kafka.risk.setting_risks import setting_risks
-from elrcheck.kafka.risk.settings_group import FIRST_WITH_FEATURE, release_named, settings_named
-from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription, TopicSettings
+from elrcheck.kafka.risk.settings_group import (
+    FIRST_WITH_FEATURE,
+    compared,
+    groups_in,
+    of_group,
+    release_named,
+    setting_risks,
+    settings_named,
+)
+from elrcheck.kafka.topics.described import MIN_ISR, UNCLEAN, Described, TopicDescription, TopicSettings, topics_in_use
 from elrcheck.kafka.topics.topic_files import read_topics
-from elrcheck.kafka.topics.topics_in_use import topics_in_use
 from elrcheck.report.plain_words import several, some_of
 from elrcheck.results.audit_report import AuditReport, InvisibleFinding
-from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
+from elrcheck.results.risk.assess_report import (
+    AssessChange,
+    AssessComparison,
+    AssessedFinding,
+    AssessedGroup,
+    AssessReport,
+)
+from elrcheck.results.risk.risk_report import RiskSettings
+
+
+def comparisons(
+    requests: Sequence[RiskRequest], others: Sequence[str], recorded: KnownFindings
+) -> tuple[AssessComparison, ...]:
+    """Return a comparison for each `KEY=VALUE[,KEY=VALUE..]`; requests: of every group of settings."""
+    here = [settings_named(request)[0] for request in requests]
+    return tuple(_comparison(here, requests, text, recorded) for text in others)
+
+
+def _comparison(
+    here: Sequence[RiskSettings], requests: Sequence[RiskRequest], text: str, recorded: KnownFindings
+) -> AssessComparison:
+    there = [settings_named(compared(request, [text])[1])[0] for request in requests]
+    changes = tuple(sorted(_changes(here, there, recorded), key=lambda change: change.finding.rank))
+    allowed, also = ({risk: None for each in some for risk in setting_risks(each)} for some in (here, there))
+    gone = tuple(risk for risk in allowed if risk not in also)
+    return AssessComparison(text, there[0].kafka, changes, gone, tuple(risk for risk in also if risk not in allowed))
+
+
+def _changes(
+    here: Sequence[RiskSettings], there: Sequence[RiskSettings], recorded: KnownFindings
+) -> Iterator[AssessChange]:
+    ours, theirs = _applying(here, recorded), _applying(there, recorded)
+    for name in ours | theirs:
+        if name not in theirs:
+            yield AssessChange("gone", ours[name], absence=recorded.absence(name, there))
+        elif name not in ours:
+            yield AssessChange("new", theirs[name], absence=recorded.absence(name, here))
+        elif _manner(ours[name]) != _manner(theirs[name]):
+            yield AssessChange("seen", theirs[name], ours[name])
+
+
+def _applying(settings: Sequence[RiskSettings], recorded: KnownFindings) -> dict[str, AssessedFinding]:
+    return {finding.finding: finding for each in settings for finding in recorded.applying(each)}
+
+
+def _manner(finding: AssessedFinding) -> tuple[str, bool, bool]:
+    """Return how a finding was seen, not by how many recipes: releases were not tried with the same ones."""
+    return finding.level, finding.forced, "not seen" in finding.on_brokers
+
+
+# ---------------------------------------------------------------------------- the report
 
 FACTOR = "replication.factor"
 MOST_PLACES = 4

@@ -14,10 +14,10 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress, RecordsDone
-from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings, report_of
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.audit.near_misses import NearMissWatch, near_misses, watched
+from elrcheck.kafka.audit.rules import Repairs
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun
 from elrcheck.kafka.log.history import Applied

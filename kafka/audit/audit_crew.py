@@ -16,9 +16,9 @@ from types import TracebackType
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.worker import WorkerProcess, end_workers
-from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit, findings_of
+from elrcheck.kafka.audit.rules import NONE, Repairs
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.shares import EVERY, Share

@@ -16,11 +16,10 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from elrcheck.kafka.audit.builds import Knobs, variants_of, with_repairs
+from elrcheck.kafka.audit.rules import Knobs, variants_of, with_repairs
+from elrcheck.kafka.conformance.known_classes import text_of
 from elrcheck.kafka.conformance.model_side import NotRepresentable, configured, partition_of
-from elrcheck.kafka.conformance.projections import text_of
-from elrcheck.kafka.log.cluster_state import StoredPartition
-from elrcheck.kafka.log.known_broker import KnownBroker
+from elrcheck.kafka.log.cluster_state import KnownBroker, StoredPartition
 from elrcheck.kafka.log.partition_shapes import renamed
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.config import Config

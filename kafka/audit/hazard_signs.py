@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.judged import broken_of, settings_of
+from elrcheck.kafka.audit.rules import Knobs
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
     ELR_FEATURE,

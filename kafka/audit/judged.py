@@ -20,10 +20,9 @@ from elrcheck.invariants.membership import (
     MembersAreReplicas,
     NoNeedlessStall,
 )
-from elrcheck.kafka.audit.builds import Knobs
+from elrcheck.kafka.audit.rules import Knobs
 from elrcheck.kafka.conformance.model_side import NotRepresentable, partition_of
-from elrcheck.kafka.log.cluster_state import ClusterState, PartitionKey, min_isr_in
-from elrcheck.kafka.log.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.log.cluster_state import ClusterState, KnownBroker, PartitionKey, known_brokers, min_isr_in
 from elrcheck.kafka.log.partition_shapes import renamed
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.runtime import Conjunction

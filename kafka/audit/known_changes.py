@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from elrcheck.kafka.audit.flag_list import FlagList
+from elrcheck.kafka.audit.findings import FlagList
 from elrcheck.kafka.audit.hazard_signs import EventSigns, state_signs
 from elrcheck.kafka.audit.record_check import RecordCheck
 from elrcheck.kafka.log.binary import Malformed
@@ -27,10 +27,10 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
     PartitionKey,
     StoredPartition,
+    known_broker,
 )
 from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.history import Applied
-from elrcheck.kafka.log.known_broker import known_broker
 from elrcheck.kafka.log.metadata_records import (
     CHANGES,
     CREATIONS,

@@ -14,11 +14,10 @@ from msgspec.structs import replace
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
-from elrcheck.kafka.audit.builds import NONE, Repairs, is_newest, line_seen
-from elrcheck.kafka.audit.flag_list import RecordPlace, flag_of, time_of
+from elrcheck.kafka.audit.findings import RecordPlace, flag_of, time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
 from elrcheck.kafka.audit.next_step import StepConditions, next_signs
-from elrcheck.kafka.audit.rules import audit_rules
+from elrcheck.kafka.audit.rules import NONE, Repairs, audit_rules, is_newest, line_seen
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.live.snapshot import ClusterSnapshot, take_snapshot

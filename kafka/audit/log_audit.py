@@ -11,12 +11,11 @@ import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from elrcheck.kafka.audit.builds import NONE, Repairs
-from elrcheck.kafka.audit.findings import ClusterAtEnd, LogFindings
-from elrcheck.kafka.audit.flag_list import FlagList, RecordPlace
+from elrcheck.kafka.audit.findings import ClusterAtEnd, FlagList, LogFindings, RecordPlace
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.record_check import RecordCheck
+from elrcheck.kafka.audit.rules import NONE, Repairs
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, PartitionKey
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History, Settled

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from elrcheck.kafka.audit.flag_list import time_of
+from elrcheck.kafka.audit.findings import time_of
 from elrcheck.kafka.audit.hazard_signs import UNREAD_FOR
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredPartition

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from elrcheck.kafka.audit.builds import variants_of
 from elrcheck.kafka.audit.explained import BrokerNumbers, altered_by_leader, partition_after
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.record_check import replicas_of_zero
+from elrcheck.kafka.audit.rules import variants_of
 from elrcheck.kafka.conformance.model_side import NotRepresentable, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
-from elrcheck.kafka.log.cluster_state import LOST, ClusterState, PartitionKey
-from elrcheck.kafka.log.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.log.cluster_state import LOST, ClusterState, KnownBroker, PartitionKey, known_brokers
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config

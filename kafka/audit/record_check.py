@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.explained import BrokerNumbers, RecordQuestion, explain, unexplained
 from elrcheck.kafka.audit.findings import RecordShares
 from elrcheck.kafka.audit.hazard_signs import BatchStart, Sign
 from elrcheck.kafka.audit.judged import settings_of
-from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredPartition
+from elrcheck.kafka.audit.rules import Knobs
+from elrcheck.kafka.log.cluster_state import (
+    ClusterState,
+    KnownBroker,
+    PartitionChanged,
+    PartitionKey,
+    StoredPartition,
+    known_brokers,
+)
 from elrcheck.kafka.log.history import Applied
-from elrcheck.kafka.log.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.log.partition_shapes import Shapes
 from elrcheck.kafka.log.record_table import ABOUT_BROKERS, ABOUT_SETTINGS
 from elrcheck.kafka.partition_questions import KafkaPartition

@@ -10,9 +10,9 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from elrcheck.base.progress import Progress
-from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import findings_of
+from elrcheck.kafka.audit.rules import NONE, Repairs
 from elrcheck.kafka.audit.spark_tasks import BucketRow, LogAnswer, Placed, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import PartitionKey

@@ -21,9 +21,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import findings_of
+from elrcheck.kafka.audit.rules import Repairs
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Item, RecordRun, decoded, ended
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one, read_log

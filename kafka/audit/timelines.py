@@ -10,8 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from elrcheck.kafka.audit.findings import LogFindings
-from elrcheck.kafka.audit.flag_list import time_of
+from elrcheck.kafka.audit.findings import LogFindings, time_of
 from elrcheck.kafka.log.cluster_state import PartitionChanged, PartitionKey
 from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History

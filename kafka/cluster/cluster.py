@@ -15,21 +15,65 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from elrcheck.kafka.cluster.class_archive import DRAFT, PATIENCE, WRITTEN, ClassArchive
-from elrcheck.kafka.cluster.cluster_clients import ClusterClients, RefusedByKafka
-from elrcheck.kafka.cluster.elect_request import elect_by_request
-from elrcheck.kafka.cluster.free_ports import Ports
+from elrcheck.kafka.cluster.cluster_clients import ClusterClients, RefusedByKafka, elect_by_request
 from elrcheck.kafka.cluster.guarded import Guarded
-from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterLayout, ClusterShape
-from elrcheck.kafka.cluster.replica_log import cut_log, log_end
+from elrcheck.kafka.cluster.node_settings import (
+    ARCHIVE_PATIENCE,
+    CLUSTER_ID,
+    CONTROLLER,
+    DRAFT,
+    WRITTEN,
+    ClassArchive,
+    ClusterLayout,
+    ClusterShape,
+    Ports,
+)
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_process import SERVED, LineProcess
-from elrcheck.kafka.java_program import Jdk, compiled, find_jdk, sources_of
+from elrcheck.kafka.java_program import SERVED, Jdk, LineProcess, compiled, find_jdk, sources_of
+from elrcheck.kafka.log.batches import BatchHeader, head_of
+
+
+def log_end(folder: Path) -> int:
+    """Return the offset after the last whole batch in a replica's folder; 0 without a batch.
+
+    A broker may be writing, so an incomplete batch at the end does not count.
+    """
+    end = 0
+    for segment in sorted(folder.glob("*.log")):
+        for _, head in _batches(segment):
+            end = head.next_offset
+    return end
+
+
+def cut_log(folder: Path, first: int) -> bool:
+    """Cut the last segment before the batch that has an offset; return whether there is one.
+
+    The broker must not run, and must not have stopped cleanly: its recovery then rebuilds the indexes.
+    """
+    segment = max(folder.glob("*.log"))
+    for at, head in _batches(segment):
+        if head.base_offset <= first < head.next_offset:
+            os.truncate(segment, at)
+            return True
+    return False
+
+
+def _batches(segment: Path) -> Iterator[tuple[int, BatchHeader]]:
+    """Yield the position and the header of each whole batch."""
+    try:
+        data = segment.read_bytes()
+    except OSError:  # deleted meanwhile
+        return
+    at = 0
+    while (head := head_of(data, at)) is not None and head.is_possible() and at + head.size <= len(data):
+        yield at, head
+        at += head.size
+
 
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
@@ -129,7 +173,9 @@ class KafkaCluster:
         draft, start = self.layout.folder / DRAFT, self.output_size(int(name))
         self._guarded.tell(name, str(draft))
         with contextlib.suppress(ClusterFault):
-            wait_for(lambda: self.has_printed(int(name), WRITTEN, start), PATIENCE * self._patience, "the classes")
+            wait_for(
+                lambda: self.has_printed(int(name), WRITTEN, start), ARCHIVE_PATIENCE * self._patience, "the classes"
+            )
             archive.keep(draft)
 
     # -- one broker
@@ -264,18 +310,13 @@ class KafkaCluster:
 
 @contextmanager
 def start_cluster(
-    class_path: ClassPath,
-    shape: ClusterShape,
-    environ: Mapping[str, str] | None = None,
-    patience: float = 1.0,
-    keep: Path | None = None,
+    class_path: ClassPath, shape: ClusterShape, patience: float = 1.0, keep: Path | None = None
 ) -> Iterator[KafkaCluster]:
     """Start a cluster. patience: a factor for all time limits; keep: a folder for its logs."""
-    jdk = find_jdk(environ)
-    environ = os.environ if environ is None else environ
-    program = compiled(sources_of("kafka/java/cluster"), class_path, jdk, environ)
+    jdk = find_jdk()
+    program = compiled(sources_of("kafka/java/cluster"), class_path, jdk)
     class_path = replace(class_path, jars=(program, *class_path.jars))
-    archive = ClassArchive.of(class_path, jdk, environ)
+    archive = ClassArchive.of(class_path, jdk, os.environ)
     with ExitStack() as stack:
         ports = stack.enter_context(Ports(1 + shape.brokers))
         guarded = stack.enter_context(Guarded())

@@ -12,11 +12,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.closed_at_end import ClosedAtEnd
 from elrcheck.kafka.cluster import warden
 
 PREFIX = "elrcheck-cluster-"
@@ -32,7 +32,7 @@ def _remove_abandoned() -> None:
                 shutil.rmtree(file.parent, ignore_errors=True)
 
 
-class Guarded(ClosedAtEnd):
+class Guarded(AbstractContextManager["Guarded"]):
     """Named processes, and a folder for their files. Leaving the block leaves neither.
 
     output: what a process prints is in the folder, in the file of its name.
@@ -83,6 +83,9 @@ class Guarded(ClosedAtEnd):
 
     def output(self, name: str) -> Path:
         return self.folder / f"{name}.txt"
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End all processes and remove the folder; safe to call again."""

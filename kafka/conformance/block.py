@@ -1,34 +1,37 @@
 """A block: some hundred questions of one kind, put to both sides together.
 
 The questions of a block depend only on its kind, its numbers and the seed, not on the process. The model answers once
-for all versions of Kafka that a variant stands for.
+for all versions of Kafka that a variant stands for. Blocks
+run in several processes, each with its own copy of Kafka's classes.
 """
 
 from __future__ import annotations
 
+import atexit
 import random
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.kafka.conformance.broker.broker_part import BROKER
-from elrcheck.kafka.conformance.broker.broker_walks import broker_walk
-from elrcheck.kafka.conformance.broker.together_part import TOGETHER
-from elrcheck.kafka.conformance.broker.together_walks import together_walk
-from elrcheck.kafka.conformance.builder_part import BUILDER
-from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.controller_part import CONTROLLER, Walk
-from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.base.progress import ComparisonsDone, Progress
+from elrcheck.base.runner.runner import each
+from elrcheck.kafka.broker_steps import AskTruncation
+from elrcheck.kafka.conformance.broker_part import BROKER, TOGETHER
+from elrcheck.kafka.conformance.broker_walks import broker_walk, together_walk
+from elrcheck.kafka.conformance.controller_part import BUILDER, CONTROLLER, ORDER, Walk, permuted
 from elrcheck.kafka.conformance.follower_part import FOLLOWER, follower_spaces
-from elrcheck.kafka.conformance.indexes.index_part import INDEXES
-from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
-from elrcheck.kafka.conformance.isr_order import ORDER, permuted
+from elrcheck.kafka.conformance.index_part import INDEXES
+from elrcheck.kafka.conformance.index_walks import random_index_walk
 from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement, KafkaPart, Oracle, Outcome, key_of
-from elrcheck.kafka.conformance.question_space import Space, shuffled
+from elrcheck.kafka.conformance.question_space import Space, builder_spaces, event_spaces, shuffled
 from elrcheck.kafka.conformance.random_cases import random_builder_question, random_single, random_walk
 from elrcheck.kafka.controller_steps import Setup, Step, SwitchElr
-from elrcheck.kafka.follower_questions import AskTruncation
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
@@ -196,3 +199,111 @@ def askable(elr: bool, question: Any) -> bool:
         return not question.elr and not holds_elr(question.partition)
     setup, step = question
     return not setup.elr and not holds_elr(setup.partition) and not isinstance(step, SwitchElr)
+
+
+Opener: TypeAlias = Callable[[str], AbstractContextManager[Oracle]]
+"""Opens Kafka's classes of a source; a function of a module, so that a worker process can call it."""
+
+
+@dataclass(frozen=True)
+class Team:
+    """Versions of Kafka that one configuration of the model is compared with. sources: one for each."""
+
+    variant: str
+    config: Config
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A block for a worker process."""
+
+    opener: Opener
+    team: Team
+    seed: int
+    block: Block
+
+
+@dataclass
+class VersionRun:
+    """The outcomes of one version so far. question_counts: points or walks by the kind and space of their blocks."""
+
+    result: VersionResult
+    question_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+
+@dataclass
+class TeamRun:
+    """The outcomes of a team by source. stopped_by: the limit that ended it early."""
+
+    versions: dict[str, VersionRun] = field(default_factory=dict)
+    stopped_by: str | None = None
+
+    @property
+    def compared(self) -> int:
+        return sum(run.result.compared.total() for run in self.versions.values())
+
+    @property
+    def unexplained(self) -> int:
+        return sum(run.result.number(explained=False) for run in self.versions.values())
+
+    def add(self, team: Team, block: Block, results: Iterable[VersionResult]) -> None:
+        """Add the outcomes of a block for each source of the team."""
+        for source, result in zip(team.sources, results, strict=True):
+            run = self.versions.setdefault(source, VersionRun(VersionResult(result.version)))
+            run.result.merge(result)
+            run.question_counts[block.kind, block.space] += block.stop - block.start
+
+
+@lru_cache(maxsize=32)
+def opened(opener: Opener, source: str) -> Oracle:
+    """Return Kafka's classes of a source, opened once in each process and ended with it."""
+    return _until_exit().enter_context(opener(source))
+
+
+@lru_cache(maxsize=1)
+def _until_exit() -> ExitStack:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack
+
+
+def ask_task(task: Task) -> list[VersionResult]:
+    """Ask one block; runs in a worker process."""
+    oracles = [opened(task.opener, source) for source in task.team.sources]
+    return ask_block(task.team.config, task.seed, task.block, oracles)
+
+
+def limit_reached(stop: Interrupts, is_first: bool, deadline: float | None) -> str | None:
+    """Return what ends a run now: "interrupted" or an option; None if it continues.
+
+    is_first: the run has to end at its first difference, and there is one. deadline: of time.monotonic.
+    """
+    if stop():
+        return "interrupted"
+    if is_first:
+        return "--stop-at-first"
+    return "--seconds" if deadline is not None and time.monotonic() > deadline else None
+
+
+def compare_team(
+    opener: Opener,
+    team: Team,
+    request: ConformRequest,
+    blocks: Sequence[Block],
+    workers: int,
+    deadline: float | None,
+    stop: Interrupts,
+    progress: Progress,
+) -> TeamRun:
+    """Ask all blocks, until the deadline (of time.monotonic), an interrupt or a first difference."""
+    run = TeamRun()
+    started = time.monotonic()
+    tasks = [Task(opener, team, request.seed, block) for block in blocks]
+    for block, results in zip(blocks, each(ask_task, tasks, workers), strict=False):
+        run.add(team, block, results)
+        progress.tell(ComparisonsDone(run.compared, run.unexplained, time.monotonic() - started))
+        run.stopped_by = limit_reached(stop, request.stop_at_first and run.unexplained > 0, deadline)
+        if run.stopped_by is not None or (request.level == "broker" and run.compared >= request.comparisons):
+            break
+    return run

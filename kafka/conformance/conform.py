@@ -16,11 +16,20 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.runner.worker import useful_workers
-from elrcheck.kafka.conformance.block import PARTS, Group, VersionResult, spaces_of
-from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS
-from elrcheck.kafka.conformance.comparison import Opener, Team, VersionRun, compare_team, opened
-from elrcheck.kafka.conformance.difference_table import projections
+from elrcheck.kafka.conformance.block import (
+    PARTS,
+    Group,
+    Opener,
+    Team,
+    VersionResult,
+    VersionRun,
+    compare_team,
+    opened,
+    spaces_of,
+)
+from elrcheck.kafka.conformance.broker_walks import DEPTH, SHORT_WALKS
 from elrcheck.kafka.conformance.example_text import example_of
+from elrcheck.kafka.conformance.kafka_part import projections
 from elrcheck.kafka.conformance.plan import plan
 from elrcheck.kafka.conformance.sides import SIDES, side_of
 from elrcheck.results.conform_report import (

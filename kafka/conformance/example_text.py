@@ -9,13 +9,11 @@ import msgspec
 
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, Registered, Together
-from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
-from elrcheck.kafka.conformance.broker.together_part import beginnings
+from elrcheck.kafka.conformance.broker_part import BrokerDisagreement, beginnings
 from elrcheck.kafka.conformance.follower_part import FollowerDisagreement
-from elrcheck.kafka.conformance.indexes.index_part import IndexDisagreement
+from elrcheck.kafka.conformance.index_part import IndexDisagreement
 from elrcheck.kafka.conformance.kafka_part import Disagreement
-from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement
-from elrcheck.kafka.conformance.projections import text_of
+from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement, text_of
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.results.conform_report import ExampleReport, FieldPair
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
 
+from elrcheck.kafka.broker_steps import AskTruncation, Truncated
 from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, Outcome
 from elrcheck.kafka.conformance.question_space import Space
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.kafka_oracle import FollowerOracle
 from elrcheck.kafka.partition_questions import Ids
 from elrcheck.model.broker.logs import cut_at, fetch_diverges

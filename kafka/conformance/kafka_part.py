@@ -1,19 +1,26 @@
 """A part of Kafka that is compared with the model, and the outcomes of a comparison.
 
-There are seven: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part`, `broker.broker_part`,
-`broker.together_part` and `follower_part`. Each defines how to ask Kafka, what the model expects, how to compare the
-two, and which questions are slightly smaller.
+There are seven, in `controller_part` (three), `index_part`, `broker_part` (two) and `follower_part`. Each defines how
+to ask Kafka, what the model expects, how to compare the two, and which questions are slightly smaller.
+`differences.toml` says what is not compared, and which differences are known.
 """
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from importlib.resources import files
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
+from elrcheck.base.documents import read_toml
+from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import read_record
+from elrcheck.catalogue.evidence.conformance import Side
 from elrcheck.model.config import Config
+from elrcheck.results.conform_report import ProjectionReport
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -131,3 +138,22 @@ class KafkaPart(ABC, Generic[Q, A]):
                 break
             disagreement = better
         return disagreement
+
+
+@functools.cache
+def known_class(ident: str) -> KnownClass:
+    """Return the known difference with this id."""
+    (row,) = (row for row in _table()["class"].items() if row["id"].text() == ident)
+    return read_record(row, KnownClass)
+
+
+@functools.cache
+def projections(side: Side) -> tuple[ProjectionReport, ...]:
+    """Return the parts of an answer of a side that are not compared, and why that is no difference in behaviour."""
+    rows = [row for row in _table()["projection"].items() if row["side"].text() == side]
+    return tuple(ProjectionReport(row["name"].text(), row["what"].text(), row["why"].text()) for row in rows)
+
+
+@functools.cache
+def _table() -> Node:
+    return read_toml(files("elrcheck.kafka.conformance") / "differences.toml").object(("projection", "class"))

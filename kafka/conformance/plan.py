@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from elrcheck.base.kafka_requests import ConformLevel
 from elrcheck.kafka.conformance.block import PARTS, Block, Kind, askable, spaces_of
-from elrcheck.kafka.conformance.builder_part import BUILDER
+from elrcheck.kafka.conformance.controller_part import BUILDER
 from elrcheck.kafka.conformance.question_space import shuffled
 
 SHARES: dict[Kind, float] = {

@@ -26,8 +26,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.junit.assertions import ASSERTIONS, assertion_of
 from elrcheck.kafka.junit.controller_walk import walk_of
-from elrcheck.kafka.junit.junit_source import TestTexts, junit_source
-from elrcheck.kafka.junit.leader_source import SCRIPTED, leader_source, scripted_source
+from elrcheck.kafka.junit.junit_source import SCRIPTED, TestTexts, junit_source, leader_source, scripted_source
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model

@@ -7,7 +7,7 @@ unclean.leader.election.enable are stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from elrcheck.kafka.log.partition_shapes import Shape, Shapes
 from elrcheck.kafka.log.partition_shapes import StoredPartition as StoredPartition
 from elrcheck.kafka.log.record_table import NO_UUID
 from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery
+from elrcheck.model.state import Directory, Registration
 
 METADATA = "metadata.version"
 ELR_FEATURE = "eligible.leader.replicas.version"
@@ -295,3 +296,38 @@ def _or_else(value: Ids | None, otherwise: Ids) -> Ids:
 def _for_each(replicas: tuple[int, ...], directories: tuple[str, ...]) -> tuple[str, ...]:
     """PartitionRegistration.defaultToMigrating: records of older versions name no directories."""
     return directories if len(directories) == len(replicas) else (MIGRATING,) * len(replicas)
+
+
+class KnownBroker(NamedTuple):
+    """A broker that a partition names, as the controller knows it."""
+
+    registered: bool = False
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    online: bool = True
+
+    @property
+    def registration(self) -> Registration:
+        return Registration(
+            registered=self.registered,
+            fenced=self.fenced,
+            in_controlled_shutdown=self.in_controlled_shutdown,
+            shutdown_offset=0,
+            epoch=1,
+            directory=Directory.ONLINE if self.online else Directory.OFFLINE,
+        )
+
+
+def known_brokers(
+    ids: Iterable[int], brokers: Mapping[int, StoredBroker], stored: StoredPartition
+) -> tuple[KnownBroker, ...]:
+    """Return these brokers, each with the log directory of its replica of the partition."""
+    directories = dict(stored.shape.home.pairs)
+    return tuple([known_broker(brokers.get(broker), directories.get(broker, UNASSIGNED)) for broker in ids])
+
+
+def known_broker(broker: StoredBroker | None, directory: str) -> KnownBroker:
+    """Return a broker whose replica is in this directory; broker: None if it is not registered."""
+    if broker is None:
+        return KnownBroker()
+    return KnownBroker(True, broker.fenced, broker.in_controlled_shutdown, broker.has_online(directory))

@@ -27,8 +27,7 @@ from elrcheck.kafka.log.batches import (
     plain_values,
     records_of,
 )
-from elrcheck.kafka.log.next_batch import next_sound
-from elrcheck.kafka.log.range_sums import CHUNK, RangeSums
+from elrcheck.kafka.log.next_batch import CHUNK, RangeSums, next_sound
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
 

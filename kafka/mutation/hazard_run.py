@@ -244,7 +244,7 @@ def _detected(
 
 def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress) -> Iterator[HazardReport]:
     """Yield the reports, with the verdict of the proof on each hazard that breaks safety."""
-    from elrcheck.kafka.mutation.hazard_proof import HazardProofs
+    from elrcheck.kafka.mutation.rule_proof import HazardProofs
 
     proofs = HazardProofs()
     for hazard, report in zip(hazards, reports, strict=True):

@@ -1,35 +1,52 @@
-"""Judges one change of a rule by the proof by induction: which obligation does it leave open?
+"""Judges one change of a rule, or a hazard, by the proof by induction: which obligation does it leave open?
 
 The terms of the changed model are first compared with those of the original: Z3 stores equal terms once, so an
 obligation without a difference needs no solver. Two brokers are tried before three, because an open obligation shows
 quickly there. Every counterexample to induction is replayed in plain Python, as in a proof.
+
+For a hazard there is one claim more, with recoveries, under its assumption. If none has an open obligation, and the
+search of the hazard changes other rules too, these count as part of the change. Settings of the search that no proof
+covers are named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import z3
 
-from elrcheck.base.requests import Selection
-from elrcheck.catalogue.proof_settings import widened
+from elrcheck.base.requests import ProofAssumption, Selection
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.catalogue.proof_settings import ALWAYS_NAMED, outside, widened
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+from elrcheck.model.state import GHOSTS
+from elrcheck.mutation.mutation_run import dropped
+from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.mutation_report import ProofAnswer
 from elrcheck.traces.replay import ReplayError
+
+BUDGETS = frozenset(part.name for part in fields(Spent))
+
+
+def partition_mutants(model: Model) -> RuleMutants:
+    """Return all changes of the rules in one of the models of a partition; ghosts and budgets are not rules."""
+    return RuleMutants(model, GHOSTS, BUDGETS)
+
 
 SECONDS = 20.0
 """Limit of each obligation."""
@@ -76,10 +93,10 @@ class ByProof:
 class ProofBench:
     """The original's obligations, built when first needed."""
 
-    def __init__(self, variant: str = "kip_full", sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
+    def __init__(self, sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
         self.model = load_proof_model()
         self.mutants = partition_mutants(self.model)
-        self.sides = tuple(Side(self.model, _config(variant, size)) for size in sizes)
+        self.sides = tuple(Side(self.model, _config(size)) for size in sizes)
 
     def judge(self, variation: Variation) -> ByProof:
         """Return the first open obligation; `proved` only if every size has all its obligations proved."""
@@ -100,8 +117,8 @@ class ProofBench:
         return last
 
 
-def _config(variant: str, size: tuple[str, ...]) -> Config:
-    selected = resolve(Selection(variant, "three-brokers", size))
+def _config(size: tuple[str, ...]) -> Config:
+    selected = resolve(Selection("kip_full", "three-brokers", size))
     return widened(selected.config, selected.overrides)
 
 
@@ -218,3 +235,60 @@ class _Terms:
 
 def _same(one: Any, other: Any) -> bool:
     return other is not None and bool(one.eq(other))
+
+
+RECOVERY: ProofAssumption = "complete-winners"
+ORDER = ("outside", "proved", "undefined", "undecided", "refuted")
+"""Answers of the proof; the later says more."""
+
+
+@dataclass(frozen=True)
+class HazardByProof:
+    """The verdict of the proof on a hazard. beyond: settings of its search that no proof covers.
+
+    hole: no obligation is open, although the proof covers the configuration of the search that finds the hazard.
+    """
+
+    by_proof: ByProof
+    beyond: tuple[str, ...]
+
+    @property
+    def hole(self) -> bool:
+        return self.by_proof.answer in ("proved", "outside") and not self.beyond
+
+
+class HazardProofs:
+    """The claims for hazards, built when first needed."""
+
+    def __init__(self, sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
+        self.bench = ProofBench(sizes=sizes)
+        self._recoveries: dict[int, Side] = {}
+
+    def judge(self, hazard: Hazard, base: Config) -> HazardByProof:
+        """Return the first open obligation. base: the configuration that the hazard is searched in, without it."""
+        last = ByProof("outside")
+        for side, change in self._tries(hazard, base):
+            model = side.model if hazard.guard is None else dropped(side.model, *hazard.guard)
+            by_proof = side.compare(model, replace(side.config, **change))
+            last = max(last, by_proof, key=lambda one: ORDER.index(one.answer))
+            if last.answer == "refuted":
+                break
+        return HazardByProof(last, outside(base, hazard.variant))
+
+    def _tries(self, hazard: Hazard, base: Config) -> Iterator[tuple[Side, Mapping[str, Any]]]:
+        """Yield the claims, with what changes in each."""
+        yield from ((side, hazard.knobs) for side in self.bench.sides)
+        yield self._recovery(base.min_isr), hazard.knobs
+        own = {knob.name for knob in knobs() if knob.is_rule}
+        own -= set(ALWAYS_NAMED)  # protocols of their own, not rules
+        if rules := {name: value for name, value in hazard.settings.items() if name in own}:
+            yield from ((side, {**rules, **hazard.knobs}) for side in self.bench.sides)
+
+    def _recovery(self, min_isr: int) -> Side:
+        """Return the claim with unclean elections and recoveries, two brokers and logs of one record."""
+        if min_isr not in self._recoveries:
+            small = ("log_slots=1", f"min_isr={min_isr}")
+            selected = resolve(Selection("kip_full", "two-brokers", small))
+            config = widened(selected.config, selected.overrides, (RECOVERY,))
+            self._recoveries[min_isr] = Side(self.bench.model, config, (RECOVERY,))
+        return self._recoveries[min_isr]

@@ -16,9 +16,9 @@ from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
-from elrcheck.kafka.finding_patch import patch_of
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE
+from elrcheck.kafka.patched_jar import patch_of
 from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.results.reproduce_report import SHOWING, ControlReport, OneRun, RepeatedRuns, ReproduceReport
 

@@ -22,13 +22,10 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.kafka.risk.event_kinds import in_words
-from elrcheck.kafka.risk.event_order import fitting, suspects
-from elrcheck.kafka.risk.event_sets import EventSets, contains
+from elrcheck.kafka.risk.event_sets import EventSets, contains, fitting, suspects
 from elrcheck.kafka.risk.risk_answer import Answerer, KnownRules, outside_findings
-from elrcheck.kafka.risk.risk_search import RiskSearch
-from elrcheck.kafka.risk.setting_risks import setting_risks
-from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of
-from elrcheck.kafka.risk.time_budget import Stopwatch, TimeBudget
+from elrcheck.kafka.risk.risk_search import RiskSearch, Stopwatch, TimeBudget
+from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of, setting_risks
 from elrcheck.results.risk.risk_report import (
     RiskAnswer,
     RiskDifference,

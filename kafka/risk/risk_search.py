@@ -1,32 +1,184 @@
-"""The searches behind one group of settings, and their stored answers."""
+"""The searches behind one group of settings: their compiled kernel, stored answers, and the time that they may take.
+
+The digest of an answer covers every source file of the package, so that no answer outlives a change of the model or the
+engine. A trace is stored as the numbers of its steps; the plain model follows it again when it is read.
+
+A share of the time is for the report. The work after the searches takes processor time, and on a busy machine a
+multiple of it in wall time. The load of the model, which runs in one thread, measures this multiple.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import field
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.age import KeptOrigin
+from elrcheck.base.kept.store import Store
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits
+from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import SearchSettings
+from elrcheck.explorer.search.family import KernelFamily
+from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
-from elrcheck.kafka.risk.event_search import EventSearch
 from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer
-from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
 from elrcheck.kafka.risk.settings_group import SettingsGroup
-from elrcheck.kafka.risk.time_budget import OutOfTime, TimeBudget
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.traces.replay import ReplayError, replay_finding
+
+# ---------------------------------------------------------------------------- time
+
+REPORT = 0.5
+"""Processor seconds for what follows the searches: evidence, stored traces, the report (measured)."""
+EXPLAINED = 0.1
+"""Processor seconds for the explanation of each answer."""
+MOST = 0.3
+"""The share of the time that is left for that at most."""
+SHORTEST = 0.05
+"""Processor seconds of loading below which they say nothing about the machine."""
+
+
+class OutOfTime(Exception):
+    """The time for searches is over."""
+
+
+class Stopwatch:
+    """Measures elapsed time, also per second of processor time."""
+
+    def __init__(self) -> None:
+        self.started, self._worked = time.monotonic(), time.thread_time()
+
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self.started
+
+    def slowness(self) -> float:
+        """Return the elapsed seconds for each second of this thread's processor time, 1 or more."""
+        worked = time.thread_time() - self._worked
+        return max(1.0, self.seconds() / worked) if worked >= SHORTEST else 1.0
+
+
+class TimeBudget:
+    """A number of seconds from a moment on. slowness: see `Stopwatch`."""
+
+    def __init__(self, seconds: float, started: float, slowness: float) -> None:
+        self.seconds, self._started, self._slowness = seconds, started, slowness
+        self.answers = 0
+        """The number of sets of events to explain."""
+
+    def left(self, share: float = 1.0) -> float:
+        """Return the seconds that are left for searches, of this share of the time."""
+        afterwards = self._slowness * (REPORT + EXPLAINED * self.answers)
+        end = self.seconds * share - max(0.0, min(afterwards, MOST * self.seconds) - (1 - share) * self.seconds)
+        return end - self.passed()
+
+    def passed(self) -> float:
+        """Return the seconds that have passed."""
+        return time.monotonic() - self._started
+
+    def demand(self) -> None:
+        """Raise OutOfTime if nothing is left."""
+        if self.left() <= 0:
+            raise OutOfTime
+
+
+@dataclass(frozen=True)
+class EventResult:
+    """The result of one search. traces: property -> states of a shortest trace.
+
+    complete: every state was searched, so that a property without a trace holds.
+    """
+
+    complete: bool
+    distinct: int
+    traces: Mapping[str, tuple[Any, ...]]
+
+
+class EventSearch:
+    """One compiled model whose searches each allow other events.
+
+    most: how often each may happen at most. between: see `lower`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        config: Config,
+        budgets: Sequence[str],
+        most: int,
+        workers: int,
+        cache: KernelCache | None,
+        between: Callable[[], object] = bool,
+    ) -> None:
+        self.budgets, self.workers = tuple(budgets), workers
+        widest: dict[str, Any] = dict.fromkeys(budgets, most)
+        self.family = KernelFamily(
+            model,
+            replace(config, **widest),
+            model.always,
+            least=dict.fromkeys(budgets, 0),
+            cache=cache,
+            between=between,
+        )
+
+    def search(self, allowed: Mapping[str, int], properties: Sequence[str], limits: Limits) -> EventResult:
+        """Search with up to this many of each event, until one of these properties is violated."""
+        bounds = {budget: allowed.get(budget, 0) for budget in self.budgets}
+        checks = self.family.program.checks
+
+        def violated() -> bool:
+            return any(checks[number].name in properties for number in search.first)
+
+        search = self.family.search(bounds, SearchSettings(limits, self.workers, interrupted=violated))
+        result = search.run(None, "complete")
+        broken = [number for number in result.first if checks[number].name in properties]
+        traces = {
+            checks[number].name: tuple(self.family.decode(row) for row in rows)
+            for number, rows in Retrace(search).traces(broken).items()
+        }
+        return EventResult(result.complete, result.distinct, traces)
+
+
+# ---------------------------------------------------------------------------- stored answers
+
+
+class KeptRisk(Record, frozen=True):
+    """The answers about one configuration. sets: by the names of their events.
+
+    prevented: by repair, events and property. tried: the seconds after which a search gave up, by the largest sets
+    that it was for.
+    """
+
+    sets: Mapping[str, SetAnswer] = field(default_factory=dict)
+    prevented: Mapping[str, bool | None] = field(default_factory=dict)
+    tried: Mapping[str, float] = field(default_factory=dict)
+
+
+def risk_store(fresh: bool = False) -> Store[KeptRisk]:
+    """Return the store of these answers. fresh: ignore existing entries, still write new ones."""
+    return Store("risk", KeptRisk, fresh=fresh)
+
+
+def risk_key(config: Config) -> str:
+    """Return the key of the answers about a configuration."""
+    return digests.key(package=digests.package(), config=config_values(config))
+
+
+# ---------------------------------------------------------------------------- the searches of a group
 
 SHARE = 0.7
 """Share of the time for the sets themselves; the rest is for their causes."""

@@ -1,11 +1,19 @@
-"""Translates settings in Kafka's terms to a configuration of the model."""
+"""Translates settings in Kafka's terms to a configuration of the model, and says what they allow in every release.
+
+What settings allow by design needs no finding: the promise of acks=all is that a record survives the loss of one log
+less than min.insync.replicas counts.
+
+The settings of one call of `risk` are those of options or of a description, and others to compare.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
@@ -14,9 +22,11 @@ from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.configured import of_release, partition_config, release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
+from elrcheck.kafka.topics.described import Described, TopicSettings, settings_of
+from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
-from elrcheck.results.risk.risk_report import RiskSettings
+from elrcheck.results.risk.risk_report import RiskSettings, SettingRisk
 
 SCOPE = "two-brokers-quiet"
 """The base scope: one record, and no lost messages; events and sizes are set on top of it."""
@@ -177,3 +187,180 @@ def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[RiskEvent, ...
         kind for kind in KINDS if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
     ]
     return tuple(kind for kind in possible if not request.events or kind.name in request.events)
+
+
+# ---------------------------------------------------------------------------- what settings allow by design
+
+UNCLEAN = "unclean_leader_election_enable"
+BY_SETTING: Mapping[str, str] = {
+    "unclean_leader_election_enable": "Set unclean.leader.election.enable=false.",
+    "elr_enabled": "Switch ELR on: kafka-features.sh upgrade --feature eligible.leader.replicas.version=1.",
+}
+REASSIGN = (
+    "While every ISR is complete, reassign to replication factor 3 (kafka-reassign-partitions.sh); neither cancel"
+    " that nor stop a broker before every ISR is complete again."
+)
+"""How to add replicas without the beginning of F-20, F-60 or F-61."""
+RAISE = "While every ISR is complete and no broker is about to stop, set min.insync.replicas to 2 (kafka-configs.sh)."
+"""How to raise min.insync.replicas without the beginning of F-24 or F-53."""
+WORST_FIRST = (
+    ("replication.factor", "loss"),
+    ("unclean.leader.election.enable", "loss"),
+    ("min.insync.replicas", "loss"),
+    ("min.insync.replicas", "unavailable"),
+)
+
+
+def setting_risks(settings: RiskSettings) -> tuple[SettingRisk, ...]:
+    """Return the losses and outages that these settings allow to a producer with acks=all, losses first."""
+    if settings.acks != "all":
+        return ()
+    min_isr, unclean = settings.min_insync_replicas, settings.unclean_leader_election_enable
+    return tuple(_risks(settings.replication_factor, min_isr, unclean))
+
+
+def loses_by_design(topics: TopicSettings) -> bool:
+    """Return whether the settings of these topics allow a loss to a producer with acks=all."""
+    return any(risk.severity == "loss" for risk in _of_topics(topics))
+
+
+def rank(topics: TopicSettings) -> tuple[object, ...]:
+    """Return what sorts the settings that lose most first: by `WORST_FIRST`, then by the fewest copies that count."""
+    allowed = {(risk.setting, risk.severity) for risk in _of_topics(topics)}
+    copies = topics.replication_factor + _least(topics.replication_factor, topics.min_insync_replicas)
+    return *(risk not in allowed for risk in WORST_FIRST), copies
+
+
+def _of_topics(topics: TopicSettings) -> Iterator[SettingRisk]:
+    return _risks(topics.replication_factor, topics.min_insync_replicas, topics.unclean)
+
+
+def _least(factor: int, min_isr: int) -> int:
+    """Return the members that an ISR needs; a larger min.insync.replicas counts so, at brokers and controllers."""
+    return min(min_isr, factor)
+
+
+def _risks(factor: int, min_isr: int, unclean: bool) -> Iterator[SettingRisk]:
+    least = _least(factor, min_isr)
+    usual = RAISE if factor > 2 else f"{REASSIGN} Then: {RAISE[0].lower()}{RAISE[1:]}"
+    if unclean:
+        happens = (
+            "Once no replica in sync or eligible is up, another is elected, and acknowledged records it lacks are lost."
+        )
+        yield SettingRisk("unclean.leader.election.enable", "loss", happens, BY_SETTING[UNCLEAN])
+    if factor == 1:
+        yield SettingRisk("replication.factor", "loss", "All records are lost with the log of the only replica.", usual)
+    elif least == 1:
+        happens = "The last replica in sync acknowledges records alone; they are lost with its log."
+        yield SettingRisk("min.insync.replicas", "loss", happens, usual)
+    elif least == factor:
+        happens = f"While one of the {factor} replicas is down, every write with acks=all is refused."
+        lower = f"While every ISR is complete, lower min.insync.replicas to {least - 1}, or add a replica."
+        remedy = lower if least > 2 else REASSIGN
+        yield SettingRisk("min.insync.replicas", "unavailable", happens, remedy)
+
+
+ON_OFF = {"on": True, "off": False}
+TRUE_FALSE = {"true": True, "false": False}
+KEYS = (
+    "kafka",
+    "replication-factor",
+    "min-insync-replicas",
+    "acks",
+    "elr",
+    "unclean-leader-election-enable",
+    "first-partition",
+)
+MOST_GROUPS = 8
+"""Groups of settings that one run searches; with more minutes than that, one for each."""
+
+
+def compared(request: RiskRequest, others: Sequence[str]) -> list[RiskRequest]:
+    """Return the request, and one for each `KEY=VALUE[,KEY=VALUE..]` that differs from it in just that."""
+    return [request, *(_changed(request, text) for text in others)]
+
+
+def _changed(request: RiskRequest, text: str) -> RiskRequest:
+    values: dict[str, Any] = {}
+    for pair in text.split(","):
+        key, equals, value = pair.partition("=")
+        name = key.strip().replace("_", "-").replace(".", "-")
+        if name not in KEYS or not equals:
+            raise UsageFault(
+                "risk-compare",
+                f"--compare {text}: expected KEY=VALUE, such as kafka=4.3",
+                help=did_you_mean(name, KEYS) or f"keys: {', '.join(KEYS)}",
+            )
+        values[name.replace("-", "_")] = _value(name, value.strip(), text)
+    return replace(request, **values)
+
+
+def _value(name: str, value: str, text: str) -> Any:
+    choices: dict[str, dict[str, Any]] = {
+        "elr": ON_OFF,
+        "unclean-leader-election-enable": TRUE_FALSE,
+        "first-partition": TRUE_FALSE,
+        "acks": {word: word for word in ("all", "1", "0")},
+    }
+    if name in choices:
+        if value not in choices[name]:
+            raise UsageFault("risk-compare", f"--compare {text}: `{name}` is one of {', '.join(choices[name])}")
+        return choices[name][value]
+    if name == "kafka":
+        return value
+    if not re.fullmatch(r"[0-9]{1,4}", value) or int(value) < 1:
+        raise UsageFault("risk-compare", f"--compare {text}: `{name}` must be 1 or more")
+    return int(value)
+
+
+class DescribedQuestions(NamedTuple):
+    """The requests for a description. unread: lines not understood; not_searched: topics beyond the limit of groups."""
+
+    requests: list[RiskRequest]
+    unread: tuple[str, ...]
+    not_searched: int
+
+
+def described(request: RiskRequest, file: Path) -> DescribedQuestions:
+    """Return a request for each group of topics to search, which share the time.
+
+    Groups that lose no record by design come first, those with most topics before others.
+    """
+    settings, unread = topic_groups(request, (file,))
+    settings.sort(key=lambda group: (loses_by_design(group), -len(group.names)))
+    most = max(MOST_GROUPS, int(request.seconds // 60))
+    groups = [of_group(request, group) for group in settings[:most]]
+    left = sum(len(group.names) for group in settings[most:])
+    return DescribedQuestions([replace(each, seconds=request.seconds / len(groups)) for each in groups], unread, left)
+
+
+def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics that files define, those at risk first, and the lines not understood."""
+    return groups_in(request, read_topics(files))
+
+
+def groups_in(
+    request: RiskRequest, description: Described, apart: bool = True
+) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics of a description, those that lose most first, and the lines not understood.
+
+    apart: topics whose only partition is number 0 are groups of their own.
+    """
+    groups, problems = settings_of(description, request.unclean_leader_election_enable, apart)
+    unread = (*description.unread, *problems)
+    if not groups:
+        help = "give each topic a replication factor" if "replication factor" in unread[0] else None
+        raise UsageFault("topics-unreadable", f"no usable topic: {unread[0]}", help=help)
+    return sorted(groups, key=rank), unread
+
+
+def of_group(request: RiskRequest, group: TopicSettings) -> RiskRequest:
+    """Return the request with the settings of a group of topics."""
+    return replace(
+        request,
+        replication_factor=group.replication_factor,
+        min_insync_replicas=group.min_insync_replicas,
+        unclean_leader_election_enable=group.unclean,
+        first_partition=group.single,
+        topics=group.names,
+    )

@@ -20,6 +20,7 @@ imports = ["..."]               # optional: classes that the class does not impo
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated
@@ -27,8 +28,10 @@ from typing import Annotated
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Prose, read_record
-from elrcheck.catalogue.file_values import Release
-from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.catalogue.evidence.evidence_text import LEVEL, evidence_of, runs_of
+from elrcheck.catalogue.file_values import Release, packaged_files
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,48 @@ def issue_of(finding: str) -> UpstreamIssue:
 def issue_names() -> tuple[str, ...]:
     """Return the findings with an issue, by id."""
     return tuple(file.name.removesuffix(".toml") for file in packaged_files("upstream"))
+
+
+def issue_text(finding: Finding, issue: UpstreamIssue, recipes: Sequence[Recipe], kafka: str) -> str:
+    """Return the issue as Markdown. recipes: of the finding; kafka: the release of the change."""
+    return "\n".join(_lines(finding, issue, recipes, kafka)).rstrip() + "\n"
+
+
+def _lines(finding: Finding, issue: UpstreamIssue, recipes: Sequence[Recipe], kafka: str) -> Iterator[str]:
+    yield f"# {issue.summary}"
+    yield ""
+    yield f"**Seen on:** {finding.versions}. **Lost:** {finding.lost}. **Known issues:** {finding.issue}."
+    for title, text in (
+        ("What happens", issue.actual),
+        ("What is expected", issue.expected),
+        ("Configuration", issue.configuration),
+        ("Log", issue.log),
+        ("How likely it is", issue.likelihood),
+    ):
+        yield from ("", f"## {title}", "", text.strip())
+    for steps in finding.by_hand[:1]:
+        yield from (
+            "",
+            "## Steps",
+            "",
+            " ".join(steps.text.split()),
+            "",
+            "```sh",
+            *steps.shell.strip().splitlines(),
+            "```",
+        )
+    yield from ("", "## Evidence", "")
+    for part in evidence_of(finding):
+        if part.where != LEVEL["model"]:
+            yield f"* {part.head}: {part.text}"
+    for recipe in recipes:
+        for runs in runs_of(recipe):
+            command = f"steps of `elrcheck reproduce {recipe.id}`"
+            yield f"* brokers, {runs.releases}, {command}: {runs.run}; control: {runs.control}"
+    yield from ("", "## Change", "")
+    if finding.patch is not None:
+        yield finding.patch.text.strip()
+    if issue.alternative:
+        yield from ("", f"Alternative: {issue.alternative.strip()}")
+    names = ", ".join(f"{test.class_name.rpartition('.')[2]}.{test.name}" for test in issue.tests)
+    yield from ("", f"`change.patch` has the change and a test, against {kafka}: {names} fails without the change.")

@@ -24,6 +24,7 @@ other list keeps its order as long as its members stay the same, and is ascendin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
@@ -35,7 +36,7 @@ from elrcheck.kafka.what_if.question import (
     question_keys,
     read_request,
 )
-from elrcheck.kafka.what_if.what_if_operations import OperationOutcome, find_operation
+from elrcheck.kafka.what_if.what_if_operations import OPERATIONS, OperationOutcome, find_operation
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -76,4 +77,40 @@ def _answer_json(request: WhatIfQuestion, outcome: OperationOutcome) -> dict[str
         "error": outcome.error,
         "partition": None if after is None else partition_json(request.ids, after, orders),
         "brokers": brokers_json(request, outcome.registration),
+    }
+
+
+REPLICAS = (1, 2, 3)
+FIELDS: Mapping[str, Any] = {
+    "broker": 1,
+    "clean": False,
+    "new_isr": [[1, 101], [2, 102]],
+    "replicas": list(REPLICAS),
+    "target": [2, 3],
+    "election_type": "PREFERRED",
+    "level": "topic",
+    "value": 1,
+}
+"""Field of an operation -> a value that makes sense for the partition below."""
+
+
+def template(name: str, variant: str) -> dict[str, Any]:
+    """Return a question about this operation with every field that has no default, and those of the partition."""
+    return {
+        "variant": variant,
+        "min_isr": 2,
+        "brokers": {str(b): {"fenced": False, "in_controlled_shutdown": False, "epoch": 100 + b} for b in REPLICAS},
+        "partition": {
+            "replicas": list(REPLICAS),
+            "isr": list(REPLICAS),
+            "elr": [],
+            "last_known_elr": [],
+            "adding": [],
+            "removing": [],
+            "leader": REPLICAS[0],
+            "leader_epoch": 0,
+            "partition_epoch": 0,
+            "leader_recovery_state": "RECOVERED",
+        },
+        "op": {"type": name, **{field: FIELDS[field] for field in OPERATIONS[name].required}},
     }

@@ -13,9 +13,18 @@ from difflib import unified_diff
 from itertools import chain
 
 from elrcheck.catalogue.configured import release_numbers
-from elrcheck.catalogue.evidence.evidence_text import LEVEL, RUN_COLUMNS, evidence_of, runs_of, spans
+from elrcheck.catalogue.evidence.evidence_text import (
+    LEVEL,
+    RUN_COLUMNS,
+    broken,
+    command,
+    control_options,
+    elsewhere,
+    evidence_of,
+    runs_of,
+    spans,
+)
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
-from elrcheck.catalogue.finding_text import broken, command, control_options, elsewhere
 from elrcheck.catalogue.recipe_notation.recipe_actions import Signal
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table, wrapped

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from elrcheck.catalogue.evidence.evidence_text import command
 from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS, RELEASED, released_first
 from elrcheck.catalogue.finding_file import ControlRun, Finding, FindingRun
-from elrcheck.catalogue.finding_text import command
 from elrcheck.model.variants import Variant
 
 

@@ -19,13 +19,13 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError, error_at
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.domain import Domain
-from elrcheck.proof.any_size.named_results import Named, named_result
-from elrcheck.proof.any_size.sizes import Sizes
+from elrcheck.proof.any_size.next_state import Named, named_result
 from elrcheck.proof.any_size.unsized_structure import AnySizeAlgebra, AnySizeStructure
 from elrcheck.proof.any_size.unsized_values import (
     ComputedOnce,
     Members,
     Sequence,
+    Sizes,
     UnsizedEntries,
     no_members,
     put_outside,

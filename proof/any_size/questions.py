@@ -3,26 +3,78 @@
 A goal is proved part by part, and a part by cases (`goal_parts`). A hint names lemmas that may be enough; a proof from
 fewer premises is also one from all, so a wrong hint costs only time. An answer other than `unsat` shows nothing: the
 axioms of sizes are incomplete, and a state of the solver need not be finite.
+
+A route says how a goal was proved, so that a later proof asks first what was answered then. It is a hint: a question on
+it is asked of the goal as it is today, and where one is not answered, the goal is proved as if there were no route.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import z3
 
-from elrcheck.proof.any_size.cardinality import OF_TWO
-from elrcheck.proof.any_size.cases import AXIOM, cases_before, subset_cuts
-from elrcheck.proof.any_size.definitions import NamedTerms
-from elrcheck.proof.any_size.goal_parts import Splitting
+from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.proof.any_size.definitions import OF_TWO, NamedTerms
+from elrcheck.proof.any_size.goal_parts import AXIOM, Splitting, cases_before, subset_cuts
 from elrcheck.proof.any_size.instances import Places, at_numbers, lengths_of, members_of, numbers_of
-from elrcheck.proof.any_size.route import Cases, PartRoute, Question, Route
-from elrcheck.proof.any_size.triggers import triggered_inside
-from elrcheck.proof.solver import ask, milliseconds
+from elrcheck.proof.any_size.subterms import triggered_inside
+from elrcheck.proof.obligations import ask, milliseconds
+
+
+class Question(Record, frozen=True):
+    """A question that was answered. way: its number in `WAYS`; seed: of the solver."""
+
+    way: int
+    seed: int = 0
+
+
+Cases: TypeAlias = Literal["", "goal", "before", "cut"]
+"""How a part of a goal is split: not, by its own cases, by those of its lemma before the step, or by a cut."""
+
+
+class PartRoute(Record, frozen=True):
+    """The questions about a part of a goal: one about the part itself, or one about each of its cases.
+
+    cut: its number among the cuts of the part.
+    """
+
+    questions: tuple[Question, ...]
+    cases: Cases = ""
+    cut: int = 0
+
+
+class Route(Record, frozen=True):
+    """How a goal was proved. hints: the lemmas that were assumed where only some were.
+
+    named: with names for the results of all operators. whole: the question about the whole goal; None: part by part.
+    """
+
+    hints: tuple[str, ...]
+    named: bool = False
+    whole: Question | None = None
+    parts: tuple[PartRoute, ...] = ()
+
+
+Routes = Mapping[str, Mapping[str, Route]]
+"""Step, such as `ControllerAlters(keep=True)` -> goal -> how it was proved."""
+
+
+class RouteFile(Record, frozen=True):
+    """The routes of a proof. rules: a digest of the model's rules that it was about; day: of its end."""
+
+    rules: str
+    day: str
+    steps: dict[str, dict[str, Route]]
+
+
+def routes_of(text: str) -> Routes:
+    """Return the routes of a file; raise ValueError for a damaged one."""
+    return from_text(text, RouteFile).steps
 
 
 @dataclass(frozen=True)

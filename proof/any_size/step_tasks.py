@@ -13,8 +13,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.runner import each
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.proof.any_size.questions import GoalAnswer, Premises
-from elrcheck.proof.any_size.route import Route
+from elrcheck.proof.any_size.questions import GoalAnswer, Premises, Route
 from elrcheck.proof.any_size.steps import ActionChoice, Unbounded, UnboundedStep, choices
 
 Hints = Mapping[str, tuple[str, ...]]

@@ -21,8 +21,7 @@ from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty, type_of
 from elrcheck.proof.any_size.arbitrary import Arbitrary, Varying
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
-from elrcheck.proof.any_size.named_results import Named
-from elrcheck.proof.any_size.next_state import NextState
+from elrcheck.proof.any_size.next_state import Named, NextState
 from elrcheck.proof.hypotheses import assumptions_of, condition_of, lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES
 from elrcheck.proof.z3_algebra import formula

@@ -16,10 +16,10 @@ from elrcheck.lang.source import ModelError
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.definitions import NamedTerms
-from elrcheck.proof.any_size.sizes import Sizes
 from elrcheck.proof.any_size.unsized_values import (
     ComputedOnce,
     Members,
+    Sizes,
     UnsizedEntries,
     identity,
     no_members,

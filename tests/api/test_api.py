@@ -176,7 +176,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("elrcheck.commands.sweep.sweep.run_sweep", answers(SWEEP))
     elrcheck.sweep({"crashes": [0, 1], "fences": "0..2"}, "legacy", "two-brokers", settings, workers=2)
     elrcheck.sweep(resume="there")
-    monkeypatch.setattr("elrcheck.kafka.controller_proof.prove_controller.run_controller", answers(CONTROLLER))
+    monkeypatch.setattr("elrcheck.kafka.controller_proof.run_controller", answers(CONTROLLER))
     result = elrcheck.prove_controller("legacy", rules="CT-1", all_variants=True, timeout=5)
     assert result.tables()[0] == "cells" and list(result.to_pandas()["variant"]) == ["kip_full"]
     assert list(result.to_pandas("rules")["id"]) == ["CT-1"]

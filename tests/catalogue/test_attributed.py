@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.catalogue.evidence.at_stake import at_stake
 from elrcheck.catalogue.evidence.searched import packaged_searches
+from elrcheck.catalogue.kafka_partition import stakes
 from elrcheck.invariants.modules import load_whole_model
 from support.invoked import Invoke
 
@@ -44,8 +44,8 @@ def test_it_stands_by_the_counterexample(invoke: Invoke, tmp_path: Path) -> None
 
 
 def test_every_property_says_what_is_at_stake(invoke: Invoke, tmp_path: Path) -> None:
-    assert at_stake().keys() == {fn.ident for fn in load_whole_model().always}
+    assert stakes().keys() == {fn.ident for fn in load_whole_model().always}
     question = ("--scope", "two-brokers-quiet", "--variant", "code_4_1", "--set", "reassignments=1", "-p", "P-12")
     _, out, _ = invoke("check", *question, "--run-dir", str(tmp_path / "run"))
     (line,) = [line for line in out.splitlines() if line.startswith("      at stake")]
-    assert line.split(maxsplit=2)[2] == at_stake()["P-12"]
+    assert line.split(maxsplit=2)[2] == stakes()["P-12"]

@@ -9,8 +9,7 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.scenarios.log_notation import LOGS, read_log
-from elrcheck.kafka.scenarios.scenario import replay
+from elrcheck.kafka.scenario import LOGS, read_log, replay
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry, Recovery

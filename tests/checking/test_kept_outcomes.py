@@ -18,7 +18,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.explorer.search import kept_searches
 from elrcheck.explorer.search.kept_searches import KeptSearch
-from elrcheck.kafka.controller_proof.prove_controller import run_controller
+from elrcheck.kafka.controller_proof import run_controller
 from elrcheck.mutation.guard_survey import run_guards
 from elrcheck.results.check_report import CheckReport
 from support.invoked import Invoke

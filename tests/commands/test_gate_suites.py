@@ -16,7 +16,7 @@ from elrcheck.checking.baseline import ExpectedRun, SuiteEntry, baseline_text, r
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.gate_suites import suite_differences
-from elrcheck.kafka.controller_proof.prove_controller import run_controller
+from elrcheck.kafka.controller_proof import run_controller
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 from support.edits import replaced

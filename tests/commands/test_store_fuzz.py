@@ -36,10 +36,10 @@ from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.search.kept_searches import KeptSearch
 from elrcheck.invariants import modules
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.kafka.risk.kept_risks import KeptRisk
 from elrcheck.kafka.risk.risk import run_risk
+from elrcheck.kafka.risk.risk_search import KeptRisk
 from elrcheck.model.protocol import load_model
-from elrcheck.proving.kept_cells import KeptProofs
+from elrcheck.proving.consecution_phase import KeptProofs
 from elrcheck.proving.prove import InductionProof
 from support.damage import drawn, restore
 from support.sweeps import check_here

@@ -292,7 +292,7 @@ def test_ctrl_c_while_the_solver_works_and_after_it() -> None:
     """Z3 takes the signal for itself, and Python would not be woken from a lock after that."""
     import z3
 
-    from elrcheck.proof.solver import ask
+    from elrcheck.proof.obligations import ask
 
     solver, (x, y, z) = z3.Solver(), z3.Ints("x y z")
     solver.set("timeout", 20_000)

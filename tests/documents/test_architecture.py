@@ -75,7 +75,7 @@ def test_every_verb_is_in_the_contract_that_no_verb_imports_another() -> None:
     verbs = set(re.findall(r"from (elrcheck\.kafka\.\w+)", text))
     verbs -= {
         f"elrcheck.kafka.{room}"
-        for room in ("assess", "conformance", "controller_proof", "doctor", "mutation", "scenarios", "topics")
+        for room in ("assess", "conformance", "controller_proof", "doctor", "mutation", "scenario", "topics")
     }
     assert verbs == {name for name in independent if name.startswith("elrcheck.kafka.")}
 

@@ -15,8 +15,7 @@ import pytest
 from elrcheck.base.common_options import KINDS
 from elrcheck.base.errors import ElrError
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.glossary import term
-from elrcheck.catalogue.lookup import entries
+from elrcheck.catalogue.lookup import entries, term
 from elrcheck.cli import cli
 from elrcheck.commands.new_model import write_new
 from elrcheck.declared.select import resolve

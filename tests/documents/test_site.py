@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from elrcheck.kafka.site.gallery import Gallery, GalleryEntry
+from elrcheck.kafka.site import Gallery, GalleryEntry
 from support.places import ROOT
 from support.scripts import script
 
@@ -79,7 +79,7 @@ def test_a_sequence_diagram_becomes_a_picture() -> None:
 
 
 def test_a_finding_has_the_colour_of_its_strongest_level() -> None:
-    matrix = loaded("site_matrix")
+    matrix = loaded("site_diagrams")
     cells = {"MCB": "brokers", "mCb": "classes", "M--": "model", "?--": "open", "mc-": "holds", "---": "untried"}
     for letters, word in cells.items():
         assert matrix.coloured(f"<td>{letters}</td>") == f'<td class="shown {word}">{letters}</td>'
@@ -92,20 +92,19 @@ def test_a_finding_has_the_colour_of_its_strongest_level() -> None:
     )
 
 
-def test_the_gallery_is_listed_and_findings_link_to_it() -> None:
-    site = loaded("site_gallery")
+def test_the_gallery_is_listed_and_findings_link_to_it(hook: ModuleType) -> None:
     cards = (GalleryEntry("E-22", "A story", "What  happens."),)
-    listed = site.index_page(Gallery({}, (("Scenarios", cards),), (), 0))
+    listed = hook.index_page(Gallery({}, (("Scenarios", cards),), (), 0))
     assert "## Scenarios\n\n* [E-22: A story](gallery/E-22.html): What happens.\n" in listed
 
     class FindingPage:
         class file:
             src_uri = "findings/F-20.md"
 
-    linked = site.on_page_markdown("# F-20\n\nText\n", page=FindingPage)
+    linked = hook.on_page_markdown("# F-20\n\nText\n", page=FindingPage)
     assert linked == "# F-20\n\n[Step through it](../gallery/F-20.html)\n\nText\n"
     FindingPage.file.src_uri = "risk.md"
-    assert site.on_page_markdown("# Risk\n", page=FindingPage) == "# Risk\n"
+    assert hook.on_page_markdown("# Risk\n", page=FindingPage) == "# Risk\n"
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:

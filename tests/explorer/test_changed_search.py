@@ -11,7 +11,7 @@ from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered

@@ -12,7 +12,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered

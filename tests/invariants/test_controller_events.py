@@ -12,7 +12,7 @@ import z3
 from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import rules_of
-from elrcheck.kafka.controller_proof.controller_obligations import StepProver
+from elrcheck.kafka.controller_proof import StepProver
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model

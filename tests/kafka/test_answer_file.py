@@ -11,9 +11,9 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka import wire
-from elrcheck.kafka.answer_file import read_answers, write_answers
 from elrcheck.kafka.broker_steps import (
     Append,
+    AskTruncation,
     Beginning,
     BrokerEvent,
     FollowerFetch,
@@ -22,12 +22,13 @@ from elrcheck.kafka.broker_steps import (
     Metadata,
     Refused,
     Registered,
+    Truncated,
     Wait,
 )
+from elrcheck.kafka.conformance.answer_files import read_answers, write_answers
 from elrcheck.kafka.controller_steps import Setup, StepAnswer
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderQuestion
-from elrcheck.laboratory.rule_answers import packaged_releases
+from elrcheck.laboratory.rule_trials import packaged_releases
 from support.edits import replaced
 from support.wire_samples import BROKERS, PARTITION, STEPS
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.system.programs import Java
-from elrcheck.kafka.cluster import class_archive
-from elrcheck.kafka.cluster.class_archive import DRAFT, RECORDING, ClassArchive
+from elrcheck.kafka.cluster import node_settings
+from elrcheck.kafka.cluster.node_settings import DRAFT, RECORDING, ClassArchive
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import Jdk
 
@@ -45,7 +45,7 @@ def test_a_node_maps_an_archive_or_can_write_one(tmp_path: Path) -> None:
 
 
 def test_few_archives_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(class_archive, "MOST", 2)
+    monkeypatch.setattr(node_settings, "MOST_ARCHIVES", 2)
     environ, draft = {"ELRCHECK_CACHE_DIR": str(tmp_path / "cache")}, tmp_path / DRAFT
     for number, name in enumerate("abc"):
         archive = ClassArchive(name, environ)

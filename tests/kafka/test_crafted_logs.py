@@ -19,8 +19,7 @@ from elrcheck.kafka.audit import audit
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.log.batches import BEFORE_LENGTH, HEADER, checksum_holds, head_of
 from elrcheck.kafka.log.dump_text import BATCH
-from elrcheck.kafka.log.next_batch import next_sound
-from elrcheck.kafka.log.range_sums import RangeSums
+from elrcheck.kafka.log.next_batch import RangeSums, next_sound
 from elrcheck.kafka.log.segments import Damage, SegmentPiece, StoredBatch, read_pieces
 from support.audit_stories import CONTROL
 from support.log_stories import SEGMENT

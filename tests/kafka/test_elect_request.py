@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from elrcheck.kafka.cluster.cluster_clients import RefusedByKafka
-from elrcheck.kafka.cluster.elect_request import elect_by_request, encoded
+from elrcheck.kafka.cluster.cluster_clients import RefusedByKafka, elect_by_request, encoded
 
 HEAD = bytes([0, 43, 0, 1, 0, 0, 0, 7, 0, 8]) + b"elrcheck"
 BODY = bytes([0, 0, 0, 0, 1, 0, 6]) + b"orders" + bytes([0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0x27, 0x10])

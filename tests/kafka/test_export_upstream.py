@@ -13,14 +13,11 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kafka_requests import UpstreamRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.finding_patch import edits_of
 from elrcheck.kafka.jars import Jars, from_maven
 from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.patched_jar import compiled_jar, edited_sources
-from elrcheck.kafka.upstream.export_upstream import export_upstream, own_classes
+from elrcheck.kafka.patched_jar import compiled_jar, edited_sources, edits_of
+from elrcheck.kafka.upstream.export_upstream import export_upstream, git_diff, kafka_tests, own_classes, repository_path
 from elrcheck.kafka.upstream.issue_file import KafkaTest, issue_names, issue_of
-from elrcheck.kafka.upstream.own_tests import kafka_tests
-from elrcheck.kafka.upstream.repository import git_diff, repository_path
 from elrcheck.results.reproduce_report import KafkaTestRuns, NewTest, UpstreamReport
 from support.invoked import Invoke
 

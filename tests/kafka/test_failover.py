@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from elrcheck.kafka.conformance.controller_part import CONTROLLER
-from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
+from elrcheck.kafka.conformance.index_walks import random_index_walk
 from elrcheck.kafka.conformance.kafka_part import Agreement, key_of
 from elrcheck.kafka.conformance.random_cases import random_walk
 from elrcheck.kafka.controller_steps import (

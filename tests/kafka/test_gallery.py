@@ -19,8 +19,8 @@ from elrcheck.catalogue.evidence.counterexamples import (
 from elrcheck.catalogue.packaged_findings import find_finding, packaged_findings
 from elrcheck.catalogue.scenario_file import packaged_scenarios
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.site import document_pages, gallery
-from elrcheck.kafka.site.gallery_page import finding_page, scenario_page
+from elrcheck.kafka import site
+from elrcheck.kafka.site import finding_page, scenario_page
 from support.axe import MISSING_AXE, violations
 from support.browser import MISSING, Browser
 from support.html_pages import Page, width
@@ -71,7 +71,7 @@ def test_what_the_model_does_not_do_is_not_shown() -> None:
 
 def test_a_finding_is_a_page_to_step_through() -> None:
     traces = [(one, followed(one)) for one in RECORDED["F-20"]]
-    page = Page(finding_page(find_finding("F-20"), traces, gallery.BACK))
+    page = Page(finding_page(find_finding("F-20"), traces, site.BACK))
     assert "show F-20" in page.text("h1") and "Counterexample: P-1 LeaderCompleteness" in page.text("h3")
     assert "What operators can do".lower() in page.text() and "brokers" in page.text() and "data-go" in str(page.tags)
     assert "index.html" in page.all("href")
@@ -90,10 +90,10 @@ def of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gallery has two findings and a scenario, and the documents are not made."""
     findings = tuple(map(find_finding, ("F-25", "F-68")))
     scenarios = tuple(one for one in packaged_scenarios() if one.id == "E-22")
-    monkeypatch.setattr(gallery, "worst_first", lambda: findings)
-    monkeypatch.setattr(gallery, "packaged_scenarios", lambda: scenarios)
-    monkeypatch.setattr(document_pages, "SETTINGS", Path("absent.yml"))
-    gallery.gallery.cache_clear()
+    monkeypatch.setattr(site, "worst_first", lambda: findings)
+    monkeypatch.setattr(site, "packaged_scenarios", lambda: scenarios)
+    monkeypatch.setattr(site, "SETTINGS", Path("absent.yml"))
+    site.gallery.cache_clear()
 
 
 def test_without_documents_the_gallery_is_the_site(
@@ -108,7 +108,7 @@ def test_without_documents_the_gallery_is_the_site(
     assert built == {"index.html", *(f"gallery/{name}.html" for name in ("index", "F-25", "F-68", "E-22"))}
     listed = Page((tmp_path / "site/gallery/index.html").read_text(encoding="utf-8"))
     assert {"F-25.html", "F-68.html", "E-22.html"} <= set(listed.all("href"))
-    gallery.gallery.cache_clear()
+    site.gallery.cache_clear()
 
 
 def test_a_trace_that_is_outdated_is_named(
@@ -116,10 +116,10 @@ def test_a_trace_that_is_outdated_is_named(
 ) -> None:
     of_few(monkeypatch)
     old = with_fields(RECORDED["F-25"][0], steps=("Fence(b=9)",))
-    monkeypatch.setattr(gallery, "packaged_counterexamples", lambda: {"F-25": (old,)})
+    monkeypatch.setattr(site, "packaged_counterexamples", lambda: {"F-25": (old,)})
     code, out, _ = invoke("site", "--out", str(tmp_path))
     assert code == 3 and "left out F-25, P-9: step 1, Fence(b=9)" in out
-    gallery.gallery.cache_clear()
+    site.gallery.cache_clear()
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_axe_finds_nothing_in_a_finding(browser: Browser, tmp_path: Path) -> Non
     """Nor at the step that breaks the property, whose row is marked twice."""
     page = tmp_path / "F-20.html"
     traces = [(one, followed(one)) for one in RECORDED["F-20"]]
-    page.write_text(finding_page(find_finding("F-20"), traces, gallery.BACK), encoding="utf-8")
+    page.write_text(finding_page(find_finding("F-20"), traces, site.BACK), encoding="utf-8")
     for size, scheme in (((1280, 900), "light"), ((1280, 900), "dark"), ((390, 844), "light")):
         browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
         browser.open(page)
@@ -141,7 +141,7 @@ def test_axe_finds_nothing_in_a_finding(browser: Browser, tmp_path: Path) -> Non
 def test_a_link_from_disk_opens_at_its_step(browser: Browser, tmp_path: Path) -> None:
     traces = [(one, followed(one)) for one in RECORDED["F-51"]]
     page = tmp_path / "F-51.html"
-    page.write_text(finding_page(find_finding("F-51"), traces, gallery.BACK), encoding="utf-8")
+    page.write_text(finding_page(find_finding("F-51"), traces, site.BACK), encoding="utf-8")
     for size in ((1280, 900), (1440, 900), (390, 844)):
         browser.emulate(*size, prefers_reduced_motion="reduce")
         browser.call("POST", "/url", {"url": f"{page.resolve().as_uri()}#step=5"})

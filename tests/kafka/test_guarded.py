@@ -17,11 +17,9 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
-from elrcheck.kafka.cluster.free_ports import Ports
+from elrcheck.kafka.cluster.cluster import ClusterFault, cut_log, log_end, wait_for
 from elrcheck.kafka.cluster.guarded import Guarded
-from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterLayout, ClusterShape
-from elrcheck.kafka.cluster.replica_log import cut_log, log_end
+from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterLayout, ClusterShape, Ports
 from support.log_writer import batch
 from support.processes import ended_in_time
 

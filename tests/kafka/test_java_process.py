@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.java_program import LineProcess
 
 ECHO = """
 import sys

@@ -17,7 +17,7 @@ from elrcheck.catalogue.finding_file import Edit
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.junit.export_junit import junit_test
-from elrcheck.kafka.junit.leader_source import PARTS
+from elrcheck.kafka.junit.junit_source import PARTS
 from support.edits import replaced
 from support.junit_runs import run_tests
 from support.kafka_jars import jars_or_skip

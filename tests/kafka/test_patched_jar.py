@@ -18,10 +18,9 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kept.store import FOLDER
 from elrcheck.catalogue.finding_file import Edit
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.finding_patch import edits_of
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import find_jdk, jar_bytes
-from elrcheck.kafka.patched_jar import edited_sources, patched_jar
+from elrcheck.kafka.patched_jar import edited_sources, edits_of, patched_jar
 from support.fake_maven import maven
 
 LIMIT = """\

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from elrcheck.kafka.finding_patch import patch_of
 from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.patched_jar import patch_of
 from support.kafka_jars import jars_or_skip
 from support.three_controllers import ThreeControllers, three_controllers
 

@@ -15,7 +15,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.kafka.patched_jar import patched_jar
-from elrcheck.kafka.upstream.own_tests import kafka_tests
+from elrcheck.kafka.upstream.export_upstream import kafka_tests
 from support.junit_runs import run_tests
 from support.kafka_jars import jars_or_skip
 from support.places import ROOT

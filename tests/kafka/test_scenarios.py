@@ -17,7 +17,7 @@ from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_f
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.scenarios.scenario import ReplayedRun, first_hits, replay
+from elrcheck.kafka.scenario import ReplayedRun, first_hits, replay
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import load_trace

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elrcheck.kafka import wire
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
+from elrcheck.kafka.broker_steps import AskTruncation, BrokerAnswer, BrokerEvent, Metadata, Proposed, Truncated
 from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from support.places import ROOT
 from support.wire_samples import BROKERS, PARTITION, STEPS

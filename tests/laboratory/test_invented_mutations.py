@@ -11,9 +11,8 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.declared.select import resolve
-from elrcheck.laboratory.rule_answers import AnswerBench, packaged_releases
 from elrcheck.laboratory.rule_bench import RuleBench
-from elrcheck.laboratory.rule_controller import ControllerBench
+from elrcheck.laboratory.rule_trials import AnswerBench, ControllerBench, packaged_releases
 from support.edited_rules import edited
 from support.places import TESTS
 

@@ -9,9 +9,9 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
 from elrcheck.laboratory import rule_survey
-from elrcheck.laboratory.equivalent_file import packaged_equivalents, read_equivalents
+from elrcheck.laboratory.rule_survey import packaged_equivalents, read_equivalents
 from elrcheck.mutation.rule_mutants import RuleMutants
 from support.invoked import Invoke
 

@@ -9,7 +9,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program

@@ -25,7 +25,7 @@ from elrcheck.invariants.modules import load_controller_model
 from elrcheck.kafka import controller_steps as kafka
 from elrcheck.kafka.audit import explained
 from elrcheck.kafka.conformance.model_side import Situation, decide_step, situation_of
-from elrcheck.kafka.controller_proof.controller_obligations import StepProver
+from elrcheck.kafka.controller_proof import StepProver
 from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.lang.changed.altered import affected, altered, planted
 from elrcheck.lang.ir import Fn

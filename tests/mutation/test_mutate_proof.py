@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from elrcheck.catalogue.hazard import Hazard
-from elrcheck.kafka.mutation.hazard_proof import HazardProofs
 from elrcheck.kafka.mutation.hazard_run import select_hazards, sides
-from elrcheck.kafka.mutation.rule_proof import ProofBench
+from elrcheck.kafka.mutation.rule_proof import HazardProofs, ProofBench
 from elrcheck.laboratory.rule_bench import MutantTask, RuleBench
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.model.choices import CleanCheck

@@ -17,7 +17,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.proof.any_size.cardinality import OF_TWO
+from elrcheck.proof.any_size.definitions import OF_TWO
 from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choice, questions
 from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep, choices
 from elrcheck.proof.z3_algebra import formula

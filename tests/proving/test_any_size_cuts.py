@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 import z3
 
-from elrcheck.proof.any_size.cases import AXIOM, subset_cuts
 from elrcheck.proof.any_size.definitions import NamedTerms
-from elrcheck.proof.any_size.questions import AT_MEMBERS, WAYS, Premises, Tries
-from elrcheck.proof.any_size.route import PartRoute, Question, Route
+from elrcheck.proof.any_size.goal_parts import AXIOM, subset_cuts
+from elrcheck.proof.any_size.questions import AT_MEMBERS, WAYS, PartRoute, Premises, Question, Route, Tries
 
 NODE = z3.DeclareSort("Node")
 X, Y = z3.Consts("x y", NODE)

@@ -14,7 +14,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.proof.any_size.instances import at_numbers, numbers_of
 from elrcheck.proof.any_size.questions import Premises
 from elrcheck.proof.any_size.steps import Unbounded
-from elrcheck.proof.any_size.triggers import triggered_inside
+from elrcheck.proof.any_size.subterms import triggered_inside
 from elrcheck.proving.prove import run_prove
 from support.places import protocol
 

@@ -16,10 +16,9 @@ from elrcheck.declared.select import resolve
 from elrcheck.lang.domains import domain
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
-from elrcheck.proof.any_size.cardinality import OF_TWO, Counted, of_one, of_two
-from elrcheck.proof.any_size.definitions import NamedTerms
+from elrcheck.proof.any_size.definitions import OF_TWO, Counted, NamedTerms, of_one, of_two
 from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
-from elrcheck.proof.any_size.named_results import Named
+from elrcheck.proof.any_size.next_state import Named
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.hypotheses import lemmas_of

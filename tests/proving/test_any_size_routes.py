@@ -7,8 +7,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
-from elrcheck.proof.any_size.questions import WAYS, Premises
-from elrcheck.proof.any_size.route import PartRoute, Question, Route, routes_of
+from elrcheck.proof.any_size.questions import WAYS, PartRoute, Premises, Question, Route, routes_of
 from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choice
 from elrcheck.proof.any_size.steps import Unbounded
 from elrcheck.proof.hypotheses import lemmas_of

@@ -8,7 +8,7 @@ import pytest
 import z3
 
 from elrcheck.proof.any_size.definitions import NamedTerms
-from elrcheck.proof.any_size.triggers import triggered_by_both_sides
+from elrcheck.proof.any_size.subterms import triggered_by_both_sides
 
 NODE = z3.DeclareSort("Node")
 X, Y = z3.Consts("x y", NODE)

@@ -16,8 +16,7 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import rules_of
-from elrcheck.kafka.controller_proof.controller_obligations import Counterexample, StepProver
-from elrcheck.kafka.controller_proof.prove_controller import replayed, run_controller
+from elrcheck.kafka.controller_proof import Counterexample, StepProver, replayed, run_controller
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, LastKnownLeader, MinIsrChange, ReassignGate, Reregistration
 from elrcheck.model.config import Config

@@ -22,16 +22,12 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import PlainModel
-from elrcheck.proof import root_failures
-from elrcheck.proof.consecution import ProofTask, Work, discharge
-from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge, Prover
-from elrcheck.proof.root_failures import enough_to_break, implied_failures
 from elrcheck.proof.transition import Transitions
-from elrcheck.proving import prove
-from elrcheck.proving.consecution_phase import ConsecutionPhase
-from elrcheck.proving.failures_by_root import with_roots
+from elrcheck.proving import failures_by_root, prove
+from elrcheck.proving.consecution_phase import ConsecutionPhase, Digests, ProofTask, Work, discharge
+from elrcheck.proving.failures_by_root import enough_to_break, implied_failures, with_roots
 from elrcheck.proving.prove import InductionProof, run_prove
 from elrcheck.report.formats import render
 from elrcheck.report.words.proof_failures import cell_blocks
@@ -282,12 +278,12 @@ def test_a_question_about_a_failure_that_times_out_is_no_interrupt(
         limits.append(timeout)
         return z3.unknown
 
-    monkeypatch.setattr(root_failures, "ask", gives_up)
+    monkeypatch.setattr(failures_by_root, "ask", gives_up)
     instance = next(one for one in prover.ts.instances if one.action == "ExpandIsr")
     state = PlainModel(prover.ts.model, prover.ts.config).initial()
     assert enough_to_break(prover, instance, "JoinersCaughtUp", state) == ()
     assert implied_failures(prover, instance, ("ContendersComplete", "JoinersCaughtUp"), math.inf) == {}
-    assert limits == [1000 * root_failures.QUESTION_SECONDS] * 3
+    assert limits == [1000 * failures_by_root.QUESTION_SECONDS] * 3
 
 
 def test_a_patched_partition_is_proved_with_the_settings_of_the_shipped_one(tmp_path: Path) -> None:

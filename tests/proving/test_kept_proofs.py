@@ -15,12 +15,10 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.proof.consecution import ProofTask, Work, discharge
-from elrcheck.proof.digests import Digests
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import Discharge, Prover
 from elrcheck.proof.transition import Transitions
-from elrcheck.proving.kept_cells import KeptCells
+from elrcheck.proving.consecution_phase import Digests, KeptCells, ProofTask, Work, discharge
 from elrcheck.proving.prove import InductionProof
 from elrcheck.results.prove_report import ProveReport
 from support.planted_rules import planted_rule

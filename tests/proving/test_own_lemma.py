@@ -11,7 +11,7 @@ import z3
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.model.choices import Reregistration
-from elrcheck.proof.any_size.cases import cases_before
+from elrcheck.proof.any_size.goal_parts import cases_before
 from elrcheck.proof.any_size.questions import GoalAnswer
 from elrcheck.proof.any_size.step_tasks import StepTask, answers_of, every_choice
 from elrcheck.proof.any_size.steps import Unbounded

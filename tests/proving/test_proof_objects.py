@@ -20,8 +20,8 @@ from elrcheck.base.requests import Selection
 from elrcheck.proof import check_proofs
 from elrcheck.proof.certificate import read_manifest, read_premises, read_script
 from elrcheck.proof.check_proofs import ProofAnswer, answer, assertions, fault_of, plain, proof_file, without_parameters
-from elrcheck.proof.proof_objects.ethos_program import find_ethos
-from elrcheck.proof.proof_objects.relevant import RelevantLines
+from elrcheck.proof.ethos_program import find_ethos
+from elrcheck.proof.second_solver import RelevantLines
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.results.proofs.certificate_report import CertificateReport

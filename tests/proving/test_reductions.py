@@ -15,7 +15,7 @@ from elrcheck.invariants.reductions.representatives import REDUCTIONS
 from elrcheck.lang.plain import Label
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
-from elrcheck.proving.left_out_steps import left_out_steps
+from elrcheck.proving.prove_reductions import left_out_steps
 from elrcheck.results.prove_report import CellReport
 from elrcheck.tests.support.places import ROOT
 from support.invoked import Invoke

@@ -15,9 +15,9 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proof.hypotheses import lemmas_of
-from elrcheck.proof.largest_set import Survivors
 from elrcheck.proof.obligations import Prover
 from elrcheck.proof.transition import Transitions
+from elrcheck.proving.properties_left import Survivors
 from elrcheck.proving.prove import InductionProof
 
 TINY = Config(

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.picture.drawn_state import drawn
+from elrcheck.catalogue.partition_picture import drawn
 from elrcheck.report.html.html_trace import picture_of
 from elrcheck.results.drawn_picture import DrawnPartition, Fact
 from elrcheck.stored_traces.recorded import of_repro

@@ -17,11 +17,9 @@ from elrcheck.kafka.broker_steps import (
     Together,
     TogetherAnswer,
 )
-from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
-from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin, decide
-from elrcheck.kafka.conformance.broker.lag import LagClock
-from elrcheck.kafka.conformance.broker.together_part import beginnings, happens, unchanged
-from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.conformance.block import Team
+from elrcheck.kafka.conformance.broker_model import BrokerModel, LagClock, answer_of, begin, decide
+from elrcheck.kafka.conformance.broker_part import AlterRequests, Request, beginnings, happens, unchanged
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
+from elrcheck.kafka.conformance.known_classes import min_isr_in_effect
 from elrcheck.kafka.conformance.model_side import (
     NotRepresentable,
     Situation,
@@ -21,7 +22,6 @@ from elrcheck.kafka.conformance.model_side import (
     registration_of,
     situation_of,
 )
-from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import CreateTopic, IndexAnswer, KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import Walk
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition

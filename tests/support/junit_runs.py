@@ -14,9 +14,8 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_process import BRIEF
-from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.upstream.own_tests import junit_libraries, run_console
+from elrcheck.kafka.java_program import BRIEF, find_jdk
+from elrcheck.kafka.upstream.export_upstream import junit_libraries, run_console
 
 CLASS = re.compile(r"public class (\w+)")
 

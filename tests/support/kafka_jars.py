@@ -7,9 +7,8 @@ import os
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.jars import ClassPath, Jars, from_maven, kept_versions
+from elrcheck.kafka.jars import ClassPath, Jars, find_maven, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.maven import find_maven
 
 ONE = "4.1.2"
 # One release of every kind of difference; `conform --refresh` compares all of them.

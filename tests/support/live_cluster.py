@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from elrcheck.base.progress import Silent
-from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.live_audit import audit_by
+from elrcheck.kafka.audit.rules import Repairs
 from elrcheck.kafka.live.admin_client import Answer, Unanswered
 from elrcheck.results.audit_report import AuditReport
 

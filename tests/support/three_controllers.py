@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elrcheck.kafka.cluster.cluster import NODE_MAIN, NODE_OPTIONS, STORAGE_TOOL, wait_for
-from elrcheck.kafka.cluster.free_ports import HOST, Ports
 from elrcheck.kafka.cluster.guarded import Guarded
-from elrcheck.kafka.cluster.node_settings import CLUSTER_ID
+from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, HOST, Ports
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
 

@@ -2,7 +2,7 @@ package org.elrcheck.broker;
 
 import java.util.List;
 
-/** A follower with records hears from a new leader: kafka/follower_questions.py says what each part means. */
+/** A follower with records hears from a new leader: kafka/broker_steps.py says what each part means. */
 record Truncation(List<Integer> leader, int leaderEpoch, List<Integer> follower, boolean byFetch) implements Question {
     record Truncated(long logEnd) { }
 

@@ -14,8 +14,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit.audit import run_audit
-from elrcheck.kafka.audit.builds import Repairs
-from elrcheck.kafka.audit.rules import audit_rules
+from elrcheck.kafka.audit.rules import Repairs, audit_rules
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import (

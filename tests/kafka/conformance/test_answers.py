@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.partition_mutants import partition_mutants
-from elrcheck.laboratory.rule_answers import AnswerBench, packaged_releases
+from elrcheck.kafka.mutation.rule_proof import partition_mutants
+from elrcheck.laboratory.rule_trials import AnswerBench, packaged_releases
 from support.invoked import Invoke
 
 FOLDER = Path(str(files("elrcheck.catalogue") / "answers"))

@@ -16,10 +16,10 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.kafka.broker_steps import Append, Beginning, BrokerEvent, FollowerFetch, Granted, LookForLag, Metadata
-from elrcheck.kafka.conformance.broker.broker_part import BROKER, BROKER_CLASSES
-from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, possible, random_walk
-from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
-from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.conformance.block import Team
+from elrcheck.kafka.conformance.broker_part import BROKER, BROKER_CLASSES
+from elrcheck.kafka.conformance.broker_walks import ACTIVE, possible, random_walk
+from elrcheck.kafka.conformance.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.kafka.java_program import sources_of
 from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle

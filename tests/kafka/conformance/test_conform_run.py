@@ -10,7 +10,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Event, Silent
-from elrcheck.kafka.conformance.comparison import Opener, Team
+from elrcheck.kafka.conformance.block import Opener, Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.report.formats import render
 from elrcheck.results.conform_report import ConformReport

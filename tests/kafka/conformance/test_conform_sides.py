@@ -15,23 +15,24 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.conformance import newest_recorded
-from elrcheck.kafka.conformance import kafka_source
+from elrcheck.kafka.conformance import sides
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
-from elrcheck.kafka.conformance.builder_part import BUILDER
-from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.controller_part import CONTROLLER
-from elrcheck.kafka.conformance.difference_table import known_class, projections
-from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.kafka.conformance.conform_record import reject_unrecordable
+from elrcheck.kafka.conformance.controller_part import BUILDER, CONTROLLER
 from elrcheck.kafka.conformance.example_text import example_of
-from elrcheck.kafka.conformance.kafka_part import Agreement
-from elrcheck.kafka.conformance.kafka_source import teams_of, variant_of
-from elrcheck.kafka.conformance.known_classes import CLASSES, BuilderDisagreement, StepDisagreement, class_of
+from elrcheck.kafka.conformance.kafka_part import Agreement, known_class, projections
+from elrcheck.kafka.conformance.known_classes import (
+    CLASSES,
+    BuilderDisagreement,
+    StepDisagreement,
+    builder_differences,
+    class_of,
+)
 from elrcheck.kafka.conformance.model_side import NotRepresentable, built, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.plan import density, plan
-from elrcheck.kafka.conformance.projections import builder_differences
-from elrcheck.kafka.conformance.question_space import shuffled
+from elrcheck.kafka.conformance.question_space import builder_spaces, event_spaces, shuffled
 from elrcheck.kafka.conformance.random_cases import random_partition, random_walk
-from elrcheck.kafka.conformance.recorded.conform_record import reject_unrecordable
+from elrcheck.kafka.conformance.sides import teams_of, variant_of
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     Fence,
@@ -248,10 +249,10 @@ def test_newest_is_the_release_that_maven_finds(monkeypatch: pytest.MonkeyPatch)
     def closed(source: str) -> None:
         raise UsageFault("kafka-version", f"no classes of {source} here")
 
-    monkeypatch.setattr(kafka_source, "open_kafka", closed)
+    monkeypatch.setattr(sides, "open_kafka", closed)
     recorded = newest_recorded()
     for version, origin in ((recorded, "it is recorded"), ("99.0.0", f"the newest recorded one is {recorded}")):
-        monkeypatch.setattr(kafka_source, "newest_release", lambda older, version=version: version)
+        monkeypatch.setattr(sides, "newest_release", lambda older, version=version: version)
         with pytest.raises(UsageFault, match=f"no classes of {version} here"):
             teams_of(ConformRequest(kafka=("newest",)), Staged())
         assert f"Kafka {version} is the newest release" in stages[-2] and origin in stages[-2]

@@ -6,8 +6,8 @@ from itertools import permutations, product
 
 import pytest
 
-from elrcheck.kafka.conformance.event_space import CONDITIONS
-from elrcheck.kafka.conformance.projections import partition_differences
+from elrcheck.kafka.conformance.known_classes import partition_differences
+from elrcheck.kafka.conformance.question_space import CONDITIONS
 from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Setup
 from elrcheck.kafka.kafka_oracle import open_oracle
 from elrcheck.model.config import Config

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.kafka.conformance.known_classes import StepDisagreement, class_of
+from elrcheck.kafka.conformance.known_classes import StepDisagreement, class_of, min_isr_in_effect
 from elrcheck.kafka.conformance.model_side import NotRepresentable, Situation, decide_step, situation_of
-from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import (
     AssignDirectory,
     Configure,

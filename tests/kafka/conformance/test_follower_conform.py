@@ -18,15 +18,14 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import from_text
-from elrcheck.catalogue.evidence.compared_rules import rules_below
-from elrcheck.catalogue.evidence.conformance import Conformance
+from elrcheck.catalogue.evidence.conformance import Conformance, rules_below
 from elrcheck.declared.select import resolve
-from elrcheck.kafka.answer_file import read_answers
-from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.broker_steps import AskTruncation, Truncated
+from elrcheck.kafka.conformance.answer_files import read_answers
+from elrcheck.kafka.conformance.block import Team
 from elrcheck.kafka.conformance.conform import run_conform
+from elrcheck.kafka.conformance.conform_record import compared_rules, record_comparison
 from elrcheck.kafka.conformance.follower_part import FOLLOWER, LOGS, follower_spaces, truncated
-from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, record_comparison
-from elrcheck.kafka.follower_questions import AskTruncation, Truncated
 from elrcheck.kafka.jars import Jars, from_maven
 from elrcheck.kafka.kafka_oracle import FollowerOracle, open_follower_oracle
 from elrcheck.model.choices import Truncation

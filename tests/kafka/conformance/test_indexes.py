@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.kafka.conformance.example_text import example_of
-from elrcheck.kafka.conformance.indexes.index_part import INDEXES, IndexDisagreement
-from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
-from elrcheck.kafka.conformance.indexes.stale_entries import class_of_loaded
+from elrcheck.kafka.conformance.index_part import INDEXES, IndexDisagreement, class_of_loaded
+from elrcheck.kafka.conformance.index_walks import random_index_walk
 from elrcheck.kafka.conformance.kafka_part import Agreement
 from elrcheck.kafka.controller_steps import (
     Configure,

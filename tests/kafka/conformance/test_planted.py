@@ -6,7 +6,7 @@ import pytest
 
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
-from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.conformance.block import Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.results.conform_report import ConformReport
 from support.fake_kafka import config_of, open_faithful

@@ -14,17 +14,16 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.roundtrip import from_text, to_data
-from elrcheck.catalogue.evidence import compared_rules
+from elrcheck.catalogue.evidence import conformance
 from elrcheck.catalogue.evidence.conformance import Compared, Conformance, compared_with, packaged
 from elrcheck.catalogue.model_entries import variant_entries
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.conformance.block import Team
 from elrcheck.kafka.conformance.conform import run_conform
-from elrcheck.kafka.conformance.recorded.conform_record import compared_rules as rules_of
-from elrcheck.kafka.conformance.recorded.conform_record import record_comparison
-from elrcheck.kafka.conformance.recorded.conform_refresh import RefreshResult, refresh
-from elrcheck.laboratory.evidence.conformance_table import conformance_table
+from elrcheck.kafka.conformance.conform_record import RefreshResult, record_comparison, refresh
+from elrcheck.kafka.conformance.conform_record import compared_rules as rules_of
+from elrcheck.laboratory.evidence.summary_pages import conformance_table
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.source import function_tree, recompiled
 from elrcheck.model.control_plane import controller
@@ -106,7 +105,7 @@ def test_a_comparison_is_stale_once_a_rule_has_changed_and_only_then(
         assert isinstance(tree, ast.FunctionDef)
         tree.body.insert(1, ast.parse(statement).body[0])
         changed = recompiled(controller.fenced_partition, tree)
-        compared_rules._digest_now.cache_clear()
+        conformance._digest_now.cache_clear()
         with planted(controller.fenced_partition, changed):
             return read(path).changes(entry)
 
@@ -114,7 +113,7 @@ def test_a_comparison_is_stale_once_a_rule_has_changed_and_only_then(
         assert changes_with("'another text'") == ()
         assert changes_with("b = b") == ("model.control_plane.controller.fenced_partition",)
     finally:
-        compared_rules._digest_now.cache_clear()
+        conformance._digest_now.cache_clear()
 
 
 def test_a_comparison_is_stale_once_its_variant_has_another_knob(tmp_path: Path) -> None:

@@ -20,12 +20,11 @@ from elrcheck.kafka.broker_steps import (
     Registered,
     Wait,
 )
-from elrcheck.kafka.conformance.broker import broker_model
-from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, begin, decide
-from elrcheck.kafka.conformance.broker.broker_part import BROKER
-from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, TOLERANCE, followed, random_walk
-from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
-from elrcheck.kafka.conformance.broker.lag import LagClock
+from elrcheck.kafka.conformance import broker_model
+from elrcheck.kafka.conformance.broker_model import BrokerModel, LagClock, begin, decide
+from elrcheck.kafka.conformance.broker_part import BROKER
+from elrcheck.kafka.conformance.broker_walks import ACTIVE, TOLERANCE, followed, random_walk
+from elrcheck.kafka.conformance.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.broker.isr_proposals import ShrinkIsr

@@ -24,15 +24,12 @@ from elrcheck.kafka.broker_steps import (
     Wait,
 )
 from elrcheck.kafka.conformance.block import VersionResult
-from elrcheck.kafka.conformance.broker.alter_requests import AlterRequests, Request
-from elrcheck.kafka.conformance.broker.broker_model import BrokerModel, answer_of, begin
-from elrcheck.kafka.conformance.broker.broker_part import BROKER, BrokerDisagreement
-from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, TOLERANCE
-from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
-from elrcheck.kafka.conformance.broker.together_part import TOGETHER
-from elrcheck.kafka.conformance.broker.together_walks import together_walk
-from elrcheck.kafka.conformance.difference_table import known_class
+from elrcheck.kafka.conformance.broker_model import BrokerModel, answer_of, begin
+from elrcheck.kafka.conformance.broker_part import BROKER, TOGETHER, AlterRequests, BrokerDisagreement, Request
+from elrcheck.kafka.conformance.broker_walks import ACTIVE, TOLERANCE, together_walk
+from elrcheck.kafka.conformance.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.example_text import example_of
+from elrcheck.kafka.conformance.kafka_part import known_class
 from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.model.choices import AlterReject
 from support.broker_stand_in import StandIn, fetch

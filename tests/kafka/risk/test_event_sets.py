@@ -9,8 +9,7 @@ import pytest
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, budgets_of, in_words
-from elrcheck.kafka.risk.event_order import fitting, suspects
-from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer, contains, parts
+from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer, contains, fitting, parts, suspects
 from elrcheck.kafka.risk.settings_group import group_of
 
 NAMES = ("stop", "kill", "crash")

@@ -15,12 +15,11 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
-from elrcheck.catalogue.picture.step_sentence import SENTENCES
+from elrcheck.catalogue.partition_picture import SENTENCES
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.kafka.risk.event_sets import SetAnswer
-from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
 from elrcheck.kafka.risk.risk import run_risk
-from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.risk_search import KeptRisk, RiskSearch, risk_key, risk_store
 from elrcheck.kafka.risk.settings_group import group_of, release_named
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.documents.risk_document import reach_in_words

@@ -14,8 +14,8 @@ from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.kafka.risk import risk_search
 from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.kafka.risk.risk_answer import NO_TIME
+from elrcheck.kafka.risk.risk_search import OutOfTime, Stopwatch, TimeBudget
 from elrcheck.kafka.risk.settings_group import group_of
-from elrcheck.kafka.risk.time_budget import OutOfTime, Stopwatch, TimeBudget
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.report.documents.risk_document import difference_table
 from elrcheck.report.formats import render

@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.kafka.risk.compared_requests import compared, described
+from elrcheck.kafka.risk.settings_group import compared, described
 from elrcheck.kafka.topics.describe_text import read_description
 from elrcheck.kafka.topics.described import settings_of
 from support.edits import replaced

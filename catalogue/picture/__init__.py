@@ -1,1 +1,0 @@
-"""The picture of a partition, which the explorer shows of a state."""

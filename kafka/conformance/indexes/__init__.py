@@ -1,1 +1,0 @@
-"""Compares the controller's indexes with its partitions and registrations."""

@@ -1,1 +1,0 @@
-"""The record of comparisons of `conform`, and `conform --refresh`, which renews the stale ones."""

@@ -1,1 +1,0 @@
-"""Single steps of the controller, proved for every state: `prove --controller`."""

@@ -1,1 +1,0 @@
-"""Scenarios of the catalogue, replayed by the plain model."""

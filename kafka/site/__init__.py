@@ -1,1 +1,0 @@
-"""`elrcheck site`: findings, scenarios and documents as a static site."""

@@ -1,1 +1,0 @@
-"""Sequences of any length in a proof for given sizes: a sample of their elements."""
