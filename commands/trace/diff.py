@@ -53,9 +53,14 @@ def _leaves(a: Replayed, b: Replayed, number: int) -> tuple[Change, ...]:
 
 
 def _config(a: Replayed, b: Replayed) -> tuple[Change, ...]:
-    names = (("variant", a.origin.variant, b.origin.variant),)
+    names = (("variant", a.origin.variant, b.origin.variant), ("forever", _forever(a), _forever(b)))
     values = ((key, value, b.origin.config.get(key)) for key, value in a.origin.config.items())
     return tuple(Change(k, str(x), str(y)) for k, x, y in (*names, *values) if x != y)
+
+
+def _forever(subject: Replayed) -> str:
+    """Return the state to which a lasso returns; a trace that ends there has the same steps, and may break less."""
+    return ABSENT if subject.loop is None else f"from state {subject.loop}"
 
 
 def _calls(subject: Replayed) -> list[str]:

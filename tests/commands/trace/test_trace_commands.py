@@ -22,13 +22,14 @@ from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.state import Acks
+from elrcheck.results.trace_view import Change
 from elrcheck.stored_traces.recorded import of_repro, subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed, replay
 from support.lost_record import CALLS, LEGACY, lost_record, stored
-from support.places import SCHEMAS
+from support.places import SCHEMAS, TESTS
 
 IN_LEGACY = NamedSelection(LEGACY, frozenset({"variant", "scope"}))
 OPTIONS = ["--variant", "legacy", "--scope", "two-brokers"]
@@ -210,6 +211,17 @@ def test_a_refused_sample_is_not_stored(invoke: Callable[..., tuple[int, str, st
     options = ("--scope", "two-brokers", "--only", "isr", "--as", "tla", "--save", str(path))
     code, _, err = invoke("trace", "sample", *options)
     assert code == 2 and "leave out the filters" in err and not path.exists()
+
+
+def test_a_lasso_that_stops_is_not_the_trace_that_ends_there(tmp_path: Path) -> None:
+    lasso = TESTS / "data" / "before" / "V-2.trace.json"
+    ends = json.loads(lasso.read_text())
+    del ends["loop"]
+    path = tmp_path / "ends.trace.json"
+    path.write_text(json.dumps(ends | {"property": ""}))
+    report = diff(*(subject_of(one, None, NamedSelection()) for one in (lasso, path)))
+    assert report.verdict == "different" and report.rows == ()
+    assert report.config == (Change("forever", "from state 3", "-"),)
 
 
 # ------------------------------------------------------------------------------------- step
