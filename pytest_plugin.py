@@ -11,6 +11,7 @@ collected.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fnmatch
 import hashlib
@@ -44,9 +45,16 @@ class Inconclusive(Exception):
     """A limit ended the search before it could decide the property."""
 
 
+def _threads(text: str) -> int:
+    """Return a number of threads; raise ArgumentTypeError for any other text."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a whole number, 1 or more, not {text!r}")
+    return int(text)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("elrcheck")
-    group.addoption("--elrcheck-workers", metavar="N", type=int, help="Number of threads per search.")
+    group.addoption("--elrcheck-workers", metavar="N", type=_threads, help="Number of threads per search.")
     parser.addini("elrcheck_models", "Models of entries, which run as Python.", type="paths", default=[])
     parser.addini("elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES))
 
@@ -105,13 +113,15 @@ class BaselineFile(pytest.File):
         try:
             named = [*self.config.getini("elrcheck_models"), *models_of_gate(self.config.rootpath)]
             models = NamedModels(self.path, named)
-            entries = [models.runnable(entry) for entry in read_baseline(self.path).entries]
+            baseline = read_baseline(self.path)
+            entries = [models.runnable(entry) for entry in baseline.entries]
         except ElrError as fault:
             if fault.code == "model-not-named":
                 fault.help = f"allow it to run: `model` in {self.config.rootpath / 'elrcheck.toml'}, or {ALLOWED}"
             raise self.CollectError(fault.render()) from None
         if not entries:
-            raise self.CollectError(f"{self.path} has no entries: nothing would be checked")
+            suites = ", since `elrcheck gate` runs its suites" if baseline.suites else ""
+            raise self.CollectError(f"{self.path} has no entries: nothing would be checked{suites}")
         for entry in entries:
             yield Configuration.from_parent(self, name=entry.name, entry=entry)
 

@@ -113,7 +113,8 @@ def test_a_property_or_witness_that_the_baseline_knows_and_the_run_does_not(pyte
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (HEAD, "*has no entries: nothing would be checked*"),
+        (HEAD, "*has no entries: nothing would be checked"),
+        (HEAD + '[suite.s]\nonly = ["pairs"]\n', "*nothing would be checked, since `elrcheck gate` runs its suites"),
         (HEAD + entry("a", "kip_full", '["P-1x"]'), "*unknown property `P-1x`*"),
         ("schema = 3\n", "*error?baseline?: `schema`: expected elrcheck.baseline/1*"),
     ],
@@ -125,6 +126,13 @@ def test_a_mistake_in_the_baseline_is_an_error_in_words(pytester: pytest.Pyteste
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines([says])
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("number", ["-3", "0", "two"])
+def test_a_number_of_threads_is_positive(pytester: pytest.Pytester, number: str) -> None:
+    result = run(pytester, entry("a", "kip_full", '["P-1"]'), options=(f"--elrcheck-workers={number}",))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"expected a whole number, 1 or more, not '{number}'" in result.stderr.str()
 
 
 def test_an_unknown_variant_fails_in_words(pytester: pytest.Pytester) -> None:
