@@ -123,8 +123,19 @@ def reject_given(names: Iterable[str], only: str) -> None:
 
 
 def reduced(selection: Selection, reduce: bool) -> Selection:
-    """Return the selection, if `reduce` with the knobs of `--reduce`, which `--set` may override."""
-    return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
+    """Return the selection, if `reduce` with the knobs of `--reduce`, which `--set` may override.
+
+    Raises UsageFault for a model without these knobs.
+    """
+    if not reduce:
+        return selection
+    from elrcheck.base.typed.configuration import config_fields
+    from elrcheck.declared.declared_model import declared
+
+    if not {knob.partition("=")[0] for knob in REDUCTIONS} <= set(config_fields(declared(selection.source).config)):
+        message = f"--reduce merges states of Kafka's partition, and {selection.model} is not a copy of it"
+        raise UsageFault("usage-option", message, help="leave it out")
+    return replace(selection, overrides=(*REDUCTIONS, *selection.overrides))
 
 
 def selection_of_trace(selection: Selection) -> NamedSelection:

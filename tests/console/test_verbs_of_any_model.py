@@ -40,6 +40,13 @@ def test_a_verb_with_a_variant_takes_a_model_or_is_of_kafka() -> None:
     assert both == [], "a verb that says it is about Kafka takes no model"
 
 
+@pytest.mark.parametrize("verb", ["check", "sweep --sweep processes=1", "config check"])
+def test_reductions_are_those_of_kafkas_partition(verb: str, invoke: Invoke) -> None:
+    assert invoke("new", "lock")[0] == 0
+    code, _, err = invoke(*verb.split(), "--model", "lock.py", "--reduce")
+    assert code == 2 and "--reduce merges states of Kafka's partition, and lock.py is not a copy of it" in err
+
+
 @pytest.mark.parametrize("name", sorted(name for name, command in VERBS.items() if command.of_kafka))
 def test_a_verb_of_kafka_says_so(name: str, invoke: Invoke) -> None:
     code, _, err = invoke(*name.split()[1:], "--model", "lock.py")
