@@ -148,6 +148,10 @@ IDS: Mapping[str, tuple[str, ...]] = {
 """First letters of an id -> the only kinds that have such ids."""
 WORDS = "terms"
 """The kind of the words that the glossary explains."""
+OF_NO_MODEL = ("errors", "formats", WORDS)
+"""Kinds that are the same for every model."""
+OF_KAFKA = tuple(kind for kind in KINDS if kind not in (*FILE_KINDS, *OF_NO_MODEL))
+"""Kinds that only Kafka's partition has."""
 MOST_PLACES = 12
 """Entries mentioning a word that a help line names; it counts the others."""
 _BRIEF = ("id", "name", "summary", "compared")
@@ -155,7 +159,7 @@ _BRIEF = ("id", "name", "summary", "compared")
 
 def entries(kind: str, model: ModelSource = None) -> list[Entry]:
     """Return the members of one kind, each with a short summary. model: another model than Kafka's partition."""
-    full = full_entries(kind) if model is None else file_entries(model, kind, _predicates)
+    full = full_entries(kind) if model is None or kind in OF_NO_MODEL else file_entries(model, kind, _predicates)
     return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full]
 
 
@@ -184,6 +188,10 @@ def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry
 def _find_in_file(file: ModelSource, name: str, kind: str | None) -> Entry:
     members = {k: file_entries(file, k, _predicates) for k in FILE_KINDS if kind in (None, k)}
     entry = _entry_of(name, members)
+    if entry is None:
+        entry = _entry_of(name, {k: full_entries(k) for k in OF_NO_MODEL if kind in (None, k) and k != WORDS})
+    if entry is None and kind in (None, WORDS) and (row := term(name)) is not None:
+        return {"list": WORDS, **row}
     if entry is None:
         words = [word for rows in members.values() for row in rows for word in _names(row)]
         raise UsageFault("unknown-name", f"there is no `{name}` in {file}", help=did_you_mean(name, words))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from elrcheck.base.common_options import KINDS, ModelFile, PatchFile, run_dir_option
+from elrcheck.base.common_options import KINDS, ModelFile, ModelSource, PatchFile, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.base.requests import Selection
@@ -17,7 +18,7 @@ from elrcheck.base.typed.configuration import setting_text
 from elrcheck.console.completion import script
 from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell
-from elrcheck.console.verb import Verb, verb
+from elrcheck.console.verb import Verb, on_command_line, verb
 
 if TYPE_CHECKING:
     from elrcheck.declared.select import Effective
@@ -92,7 +93,7 @@ def list_(
     form: Form = "text",
 ) -> ExitCode:
     """List names of one kind with one-line summaries."""
-    from elrcheck.catalogue.lookup import entries
+    from elrcheck.catalogue.lookup import OF_KAFKA, entries
     from elrcheck.report.document import Table
 
     if kind != "findings" and (by_version or kafka):
@@ -103,6 +104,8 @@ def list_(
         )
     if by_version:
         return _list_findings(shell, form)
+    if not on_command_line("model", "patch") and kind in OF_KAFKA:  # a default of the settings file
+        model = patch = None
     rows = _findings_of(kafka) if kafka else entries(kind, Selection(model=model, patch=patch).source)
     if form == "json":
         shell.write_json(rows)
@@ -136,6 +139,19 @@ def _list_findings(shell: Shell, form: str) -> ExitCode:
     else:
         shell.show(finding_table_blocks(table))
     return ExitCode.HOLDS
+
+
+def _named(name: str, kind: str | None, source: ModelSource) -> dict[str, Any]:
+    """Return the entry of a name; Kafka's, if the model lacks it and is only a default of the settings file."""
+    from elrcheck.catalogue.lookup import find
+
+    try:
+        return find(name, kind, source)
+    except UsageFault:
+        if source is not None and not on_command_line("model", "patch"):
+            with suppress(UsageFault):
+                return find(name, kind)
+        raise
 
 
 CONFIG = "config"
@@ -175,10 +191,8 @@ def show(
     NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
     replayed; exits with 1 when the model contradicts it. `show config` is `elrcheck config`.
     """
-    from elrcheck.catalogue.lookup import find
-
     source = Selection(model=model, patch=patch).source
-    entry = find(name, kind, source) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
+    entry = _named(name, kind, source) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
         from elrcheck.kafka.scenario import run_scenario
 

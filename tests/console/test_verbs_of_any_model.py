@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -38,6 +39,20 @@ def test_a_verb_with_a_variant_takes_a_model_or_is_of_kafka() -> None:
     assert wrong == []
     both = [name for name, one in taking.items() if "--model" in one and VERBS[name].of_kafka]
     assert both == [], "a verb that says it is about Kafka takes no model"
+
+
+def test_names_that_are_of_no_model_or_of_kafka(invoke: Invoke, tmp_path: Path) -> None:
+    """A model that is only a default of the settings file hides no error code, format or finding."""
+    assert invoke("new", "lock")[0] == 0
+    for words in ("list errors", "list formats", "show cannot-write", "show sarif", "show ISR"):
+        assert invoke(*words.split(), "--model", "lock.py")[0] == 0, words
+    assert "findings are about Kafka's partition" in invoke("list", "findings", "--model", "lock.py")[2]
+    assert invoke("show", "F-20", "--model", "lock.py")[0] == 2
+    (tmp_path / "elrcheck.toml").write_text('model = "lock.py"\n')
+    assert "MutualExclusion" in invoke("list", "properties")[1] and "MutualExclusion" in invoke("show", "P-1")[1]
+    assert "F-20" in invoke("list", "findings")[1] and "F-20" in invoke("show", "F-20")[1]
+    code, _, err = invoke("show", "Entr")
+    assert code == 2 and "there is no `Entr` in lock.py" in err and "did you mean `Enter`?" in err
 
 
 @pytest.mark.parametrize("verb", ["check", "sweep --sweep processes=1", "config check"])
