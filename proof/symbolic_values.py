@@ -15,7 +15,7 @@ import z3
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
-from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
+from elrcheck.proof.z3_algebra import Size, Z3Algebra, formula, variable, within_type
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,8 @@ def constant(solved: Any, term: Any) -> Any:
     """Return the Python value of a scalar term in a solver model."""
     if isinstance(term, list):
         return [constant(solved, t) for t in term]
+    if isinstance(term, Size):
+        term = term.number()
     if isinstance(term, (bool, int)):
         return term
     value = solved.eval(term, model_completion=True)

@@ -127,6 +127,13 @@ def test_a_loop_goes_to_the_number_and_not_to_the_limit_of_a_type(claim: str, tm
         assert elrcheck.prove(model=file, fresh=True, any_size=any_size, timeout=1.0).verdict == "refuted"
 
 
+def test_the_size_of_a_set_is_a_number_of_the_next_state(tmp_path: Path) -> None:
+    file = _model(tmp_path, "many=len(frozenset(p for p in range(c.places) if s.marks[p]))", "s.many == 0")
+    assert elrcheck.check(model=file).verdict == "holds"
+    report = elrcheck.prove(model=file, fresh=True)
+    assert report.verdict == "proved" and report.possible is not None and report.possible.replayed == 1
+
+
 def test_a_loop_to_a_number_without_a_limit_is_refused_by_a_proof(tmp_path: Path) -> None:
     """A search has room for the numbers up to the cap; a proof has no limit at all, whatever an operator promises."""
     file = _model(tmp_path, "many=s.many + 1", "all(k != 4 for k in range(narrow(s)))")
