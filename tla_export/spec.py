@@ -30,6 +30,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from elrcheck.base.atomic import write_files
+from elrcheck.base.errors import UsageFault
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import ConfigField, VectorOf, WholeSort
 from elrcheck.lang.ir import Fn
@@ -96,6 +97,9 @@ def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "",
 def reading_text(model: Model, config: ModelConfig, module: str, comment: str = "", symmetry: bool = False) -> Spec:
     """Print the model specialised to one configuration; the comment names the actions left out. See `spec_text`."""
     reading = specialised(model, config)
+    if all(("", name) in reading.fixed for name in model.state_fields):
+        message = "no step changes anything in this configuration, so the module would have no variables"
+        raise UsageFault("tla-constant", message, help="--whole writes the module for every setting")
     beyond = set(reading.beyond)
     never = [name for name in reading.left_out if name not in beyond]
     for words, names in (("never fire", never), ("only lead beyond the bound", reading.beyond)):

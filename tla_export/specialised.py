@@ -89,15 +89,15 @@ def _folded(model: Model, folding: Folding) -> Model:
 
 
 def _zero_budgets(bound: Fn) -> Iterator[tuple[str, str]]:
-    """Yield the variable and field of each number that is 0 wherever the bound holds."""
+    """Yield the variable and field of each number that is 0 wherever the bound holds; one below 0 may be less."""
     value = bound.body.value if isinstance(bound.body, Ret) else None
     for part in value.parts if isinstance(value, expr.NamedConjunction | expr.Junction) else (value,):
         match part:
             case expr.Compare(
                 op="le",
-                left=expr.Field(record=expr.StateVariable(name=variable), name=name),
+                left=expr.Field(record=expr.StateVariable(name=variable), name=name) as number,
                 right=expr.Constant(value=0),
-            ):
+            ) if number.ty.lo >= 0:
                 yield variable, name
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
@@ -20,6 +21,7 @@ from elrcheck.tla_export.literals import FALSE, TRUE, alike, is_literal
 from elrcheck.tla_export.spec import reading_text, spec_text, write_spec
 from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+from support.readings import model_of
 
 A, B = expr.Variable(BOOL, "a"), expr.Variable(BOOL, "b")
 N = expr.Variable(INT, "n")
@@ -149,3 +151,41 @@ def test_tlc_finds_the_same_states(variant: str, scope: str, settings: tuple[str
     fewer = sum(expected.beyond.get(name, 0) for name in beyond)
     assert run.output.counts == (expected.generated - fewer, expected.distinct, expected.diameter)
     assert expected.distinct > 20 and fewer > 0
+
+
+BUDGET = """
+Spent = Annotated[int, nat("Spent", lo=LEAST, hi=3)]
+@record
+class Used:
+    steps: Spent
+@config
+class C:
+    steps: int = 0
+@state
+class S:
+    used: Used
+@init
+def Init(c: C) -> S:
+    return S(used=Used(steps=LEAST))
+@action
+def Step(c: C, s: S) -> S:
+    require(s.used.steps < 3, "there is room")
+    return replace(s, used=replace(s.used, steps=s.used.steps + 1))
+@bound
+def Budget(c: C, s: S) -> bool:
+    return conj(steps=s.used.steps <= c.steps)
+"""
+
+
+def test_a_step_towards_a_budget_of_0_is_not_beyond_it(tmp_path: Path) -> None:
+    """A number that begins below 0 grows within a budget of 0."""
+    model, module = model_of(tmp_path, BUDGET.replace("LEAST", "-1"))
+    assert specialised(model, module.C()).left_out == ()
+    assert "Step ==" in reading_text(model, module.C(), "Budget").tla
+
+
+def test_a_configuration_in_which_nothing_changes_has_no_module(tmp_path: Path) -> None:
+    model, module = model_of(tmp_path, BUDGET.replace("LEAST", "0"))
+    assert specialised(model, module.C()).left_out == ("Step",)
+    with pytest.raises(UsageFault, match="no step changes anything in this configuration"):
+        reading_text(model, module.C(), "Budget")
