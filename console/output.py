@@ -99,24 +99,44 @@ LOCATED_CASES = Formats((*PLAIN, *LISTS, *LOCATED))
 MEASURED_CASES = Formats(EVERY)
 
 
+STORED = ("graph", "save")
+"""Options that name a file to write beside the report."""
+
+
 def _reject_clashes(ctx: click.Context, output: Output) -> None:
-    """Raise UsageFault for two outputs to one file, and for an output to one of the input files."""
-    help = "give each output its own file"
-    written: set[str] = set()
-    for _, path in output.files:
+    """Raise UsageFault for two outputs to one file, and for an output to one of the input files.
+
+    A trace may be stored in place of the one that was read.
+    """
+    flags = {param.name: param.opts[0] for param in ctx.command.params if param.name in STORED}
+    stored = [(flag, ctx.params[name]) for name, flag in flags.items() if name and ctx.params.get(name)]
+    written: dict[str, str] = {}
+    for flag, path in [*(("--output", path) for _, path in output.files), *stored]:
         if os.path.exists(path) and not os.path.isfile(path):
             continue  # a device or a pipe takes any number of outputs
-        real = _real(path)
-        if real in written:
+        if _real(path) in written:
+            help = "give each output its own file"
             raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
-        written.add(real)
+        written[_real(path)] = flag
     for option in ctx.command.params:
         content = ctx.params.get(option.name or "")
         for value in content if isinstance(content, tuple) else (content,):
-            is_file = option.name == "scope" and str(value).endswith(".toml")
-            if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
+            flag = next((written[_real(each)] for each in _files_of(option, value) if _real(each) in written), "")
+            if flag and not (flag == "--save" and option.name == "path"):
                 name = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
-                raise UsageFault("output-clash", f"{value} is given to both {name} and --output", help=help)
+                help = "give each output its own file"
+                raise UsageFault("output-clash", f"{value} is given to both {name} and {flag}", help=help)
+
+
+def _files_of(option: click.Parameter, value: object) -> tuple[str, ...]:
+    """Return the files that a value of an option or argument may name as inputs."""
+    if option.name in STORED or option.name == "outputs":
+        return ()
+    if isinstance(value, Path) or (option.name == "scope" and str(value).endswith(".toml")):
+        return (str(value),)
+    if isinstance(option, click.Argument) and isinstance(value, str):
+        return (value, value.rpartition("@")[0])  # MODEL@VARIANT of `model diff`
+    return ()
 
 
 def _real(path: Path | str) -> str:

@@ -122,6 +122,9 @@ class SteppedTrace:
         if not name:
             raise UsageFault("step-save", "missing file name", help="s FILE")
         path = Path(os.path.expanduser(name))  # unlike that of a Path, leaves a user without a folder as it is
+        model = self.subject.behaviour.origin.model
+        if model is not None and os.path.realpath(path) == os.path.realpath(model):
+            raise UsageFault("step-save", f"{path} is the model", help="s FILE, another one")
         write_trace(path, self.reached.followed, self.subject.model.state_ty)
         self.write(f"saved {several(len(self.labels), 'step')} in {path}\n")
 

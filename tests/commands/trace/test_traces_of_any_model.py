@@ -58,6 +58,15 @@ def test_a_cycle_in_a_model_without_liveness_properties(lock: Path, invoke: Invo
     assert code == 2 and "unknown property `V-1`" in err
 
 
+def test_a_walk_is_not_stored_in_place_of_its_model(
+    lock: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = lock.read_text()
+    monkeypatch.setattr("sys.stdin", io.StringIO("0\ns ./lock.py\n"))
+    code, _, err = invoke("trace", "step", "--model", str(lock))
+    assert code == 2 and "lock.py is the model" in err and lock.read_text() == before
+
+
 def test_a_setting_of_the_settings_file_is_no_part_of_a_trace(invoke: Invoke, tmp_path: Path) -> None:
     """Like a variant there, it is a default; the trace names its own. `--set` still adds to them."""
     legacy = ("check", "--variant", "legacy", "--scope", "two-brokers", "-p", "P-1", "--run-dir", "run")
