@@ -15,14 +15,14 @@ from msgspec import Struct, structs
 from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
+from elrcheck.results.exploration_report import SimulationReport
 from elrcheck.results.proofs.certificate_report import CertificateReport
 from elrcheck.results.proofs.controller_report import ControllerReport, VariantReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
 from elrcheck.results.risk.risk_report import RiskReport, RiskSettings
 from elrcheck.results.scenario_report import ScenarioReport
-from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.suite_report import SweepReport
 from elrcheck.results.trace_reports import ExplainReport, TraceReport
 
 if TYPE_CHECKING:

@@ -82,8 +82,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.store.levels import LevelFiles
-    from elrcheck.spark.shard_states import write_shard
-    from elrcheck.spark.shards import Plans, by_owner
+    from elrcheck.spark.shards import Plans, by_owner, write_shard
     from elrcheck.spark.tasks import LevelTasks, ShardReport, SparkRun, fat_row
 
     program = lowered(options)

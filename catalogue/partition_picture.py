@@ -22,7 +22,7 @@ from elrcheck.model.state import (
     configured_min_isr,
     leads,
 )
-from elrcheck.results.drawn_picture import DrawnBroker, DrawnPartition, DrawnRecord, Fact
+from elrcheck.results.trace_view import DrawnBroker, DrawnPartition, DrawnRecord, Fact
 from elrcheck.traces.describe import text
 
 Describe = Callable[[State, State, Sequence[Any]], str]

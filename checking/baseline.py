@@ -37,7 +37,6 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection, SuiteRequest
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.record_text import table_text, text_value
 from elrcheck.base.typed.records import (
     From,
     KeyName,
@@ -48,6 +47,8 @@ from elrcheck.base.typed.records import (
     matching,
     prose,
     read_record,
+    table_text,
+    text_value,
 )
 from elrcheck.results.suite_report import RunVerdict, SuiteReport
 

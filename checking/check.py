@@ -22,16 +22,15 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.run_lock import alone_in, in_another_folder
 from elrcheck.base.typed.configuration import setting_of, setting_text
-from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
+from elrcheck.checking.engines import PlannedRun, SearchSubject, demand_renamings, explore
 from elrcheck.checking.outcome_report import report_of
 from elrcheck.checking.runs.folders import REPORT, free_place, reject_file
-from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.drawn_graph import MOST_STATES
+from elrcheck.results.trace_view import MOST_STATES
 
 if TYPE_CHECKING:
     from elrcheck.checking.runs.checkpoint import Saved

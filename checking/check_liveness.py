@@ -11,8 +11,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.checking.engines import SearchSubject, reference_deadline, run_search
-from elrcheck.checking.runs.planned_run import PlannedRun
+from elrcheck.checking.engines import PlannedRun, SearchSubject, reference_deadline, run_search
 from elrcheck.explorer.graph.lassos import Waiting, replay_lasso
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.fairness import fair_actions

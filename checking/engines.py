@@ -8,12 +8,14 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.declared.select import Selected
 from elrcheck.explorer.search.outcome import SearchOutcome, outcome_of
 from elrcheck.explorer.store.memory import return_large_blocks, used_bytes
 from elrcheck.lang.ir import Fn
@@ -21,14 +23,37 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
-    from elrcheck.checking.runs.checkpoint import CheckpointFolder
-    from elrcheck.checking.runs.planned_run import PlannedRun
+    from elrcheck.checking.runs.checkpoint import CheckpointFolder, Saved
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import KernelFamily
     from elrcheck.explorer.search.result import SearchResult, TraceableSearch
     from elrcheck.explorer.search.retrace import Trace
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lowered import Lowered
+    from elrcheck.lang.lowering.program import Program
+
+
+@dataclass
+class PlannedRun:
+    """A search that may leave a checkpoint in the folder `place`.
+
+    saved: the checkpoint that it resumes. folder: opened by a search without a stored answer.
+    """
+
+    place: Path
+    selected: Selected
+    chosen: Sequence[Fn]
+    request: CheckRequest
+    saved: Saved | None = None
+    folder: CheckpointFolder | None = None
+
+    def open(self, program: Program) -> CheckpointFolder:
+        """Open the folder for a search of this program (`open_folder`)."""
+        from elrcheck.checking.runs.checkpoint import open_folder
+
+        self.folder = open_folder(program, self.place, self.selected, self.chosen, self.request, self.saved)
+        return self.folder
+
 
 LEAST_ROOM = 16 * 2**20
 """Minimum memory for states, in bytes; a search does not start with less."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.checking.runs.planned_run import PlannedRun
+from elrcheck.checking.engines import PlannedRun
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model

@@ -30,7 +30,6 @@ from elrcheck.explorer.search.outcome import projection_of
 from elrcheck.explorer.search.result import level_batches
 from elrcheck.lang.ir import Fn
 from elrcheck.results.check_report import VariableReport
-from elrcheck.results.drawn_graph import MOST_STATES
 from elrcheck.results.exploration_report import (
     ComponentsReport,
     DegreeReport,
@@ -39,10 +38,11 @@ from elrcheck.results.exploration_report import (
     GraphReport,
     SpaceReport,
 )
+from elrcheck.results.trace_view import MOST_STATES
 
 if TYPE_CHECKING:
     from elrcheck.explorer.search.outcome import SearchOutcome
-    from elrcheck.results.drawn_graph import SmallGraph
+    from elrcheck.results.trace_view import SmallGraph
 
 GRAPH_STATES = 500_000
 """Number of states beyond which no graph is built, so that there are no strongly connected components."""

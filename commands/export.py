@@ -17,7 +17,7 @@ from elrcheck.checking.trace_notation import export_loaded, write_trace_module
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.plain import Label
-from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict, TraceJudged
+from elrcheck.results.trace_reports import Counts, TlcReport, TlcVerdict, TraceJudged
 from elrcheck.stored_traces.recorded import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export import tlc_process as tlc

@@ -184,7 +184,7 @@ class GuardedByCi:
 
 def files(origin: str | None = None, guarded: GuardedByCi | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
-    from elrcheck.base.typed.record_text import text_value
+    from elrcheck.base.typed.records import text_value
     from elrcheck.checking.baseline import baseline_text
 
     guarded = guarded or GuardedByCi()

@@ -22,7 +22,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.run_lock import is_occupied
 from elrcheck.base.strict import Codes, Node
-from elrcheck.base.typed.record_text import natural
+from elrcheck.base.typed.records import natural
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, TRACE
 from elrcheck.results.exploration_report import CoverageReport, CoveredAction, CoveredGuard, CoveredRun, CoveredWitness
 

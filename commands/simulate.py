@@ -25,7 +25,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.results.simulation_report import SeenProperty, SeenVerdict, SimulationReport, WalkedAction, WalksReport
+from elrcheck.results.exploration_report import SeenProperty, SeenVerdict, SimulationReport, WalkedAction, WalksReport
 from elrcheck.traces.replay import Replayed, replay_finding
 
 WALKS = 100_000

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from elrcheck.lang.plain import Label
-from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
+from elrcheck.results.trace_view import DrawnFields, DrawnPartition
 
 DrawnState = DrawnFields | DrawnPartition
 

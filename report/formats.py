@@ -71,7 +71,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path(),
 
     workspace: where `github` and `sarif` look for files. exit_zero: the command exits with 0 for a finding.
     """
-    from elrcheck.results.sweep_report import SweepReport
+    from elrcheck.results.suite_report import SweepReport
 
     match form:
         case "json" | "jsonl":

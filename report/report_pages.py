@@ -40,15 +40,13 @@ from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.results.exploration_report import ExploreReport, SimulationReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskReport
-from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.results.suite_report import SuiteReport
-from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
+from elrcheck.results.suite_report import ROW_VERDICTS, SuiteReport, SweepReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceReport
 
 

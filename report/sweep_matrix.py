@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.ci.markdown import escape
 from elrcheck.report.documents.suite_document import named, summary, value_text
-from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
+from elrcheck.results.suite_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 SIGNS: dict[RowVerdict, str] = {"violated": "✗", "failed": "!", "inconclusive": "?", "holds": "✓", "skipped": "–"}

@@ -12,7 +12,7 @@ import io
 from typing import Any
 
 from elrcheck.base.typed.configuration import setting_text
-from elrcheck.results.sweep_report import SweepReport, SweepRow
+from elrcheck.results.suite_report import SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 NUMBERED = ("number", "variant", "scope")

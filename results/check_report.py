@@ -15,8 +15,7 @@ from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import ModelReport
-from elrcheck.results.drawn_graph import SmallGraph
-from elrcheck.results.trace_view import Scalar, TraceView
+from elrcheck.results.trace_view import Scalar, SmallGraph, TraceView
 
 Verdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 PropertyKind: TypeAlias = Literal["always", "sometimes", "leads_to"]
@@ -40,7 +39,7 @@ class Overflow(Record, frozen=True):
 
 
 class Projection(Record, frozen=True):
-    """Projected size of an incomplete search (`explorer.search.outcome`): distinct states and levels."""
+    """Projected size of an incomplete search: distinct states and levels."""
 
     states: int
     levels: int

@@ -23,8 +23,7 @@ from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause, SpaceInFiles
 from elrcheck.spark.cancellable_job import Cancelled
 from elrcheck.spark.exchange import LevelExchange, QuestionTasks
-from elrcheck.spark.shard_states import write_shard
-from elrcheck.spark.shards import by_owner
+from elrcheck.spark.shards import by_owner, write_shard
 from elrcheck.spark.tasks import LevelTasks, ShardReport, SparkRun, not_shared
 
 SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")

@@ -38,8 +38,7 @@ from elrcheck.explorer.store.levels import Block, LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet
-from elrcheck.spark.shard_states import Shard, ShardLevel
-from elrcheck.spark.shards import WORKER, Pending, Piece, by_owner
+from elrcheck.spark.shards import WORKER, Pending, Piece, Shard, ShardLevel, by_owner
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from elrcheck.lang.changed.translated import same_fields, translated
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, record_fields
-from elrcheck.results.drawn_picture import DrawnFields, DrawnMember, DrawnSort, Fact
+from elrcheck.results.trace_view import DrawnFields, DrawnMember, DrawnSort, Fact
 from elrcheck.traces.describe import leaves
 
 

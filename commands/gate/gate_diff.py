@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from elrcheck.base.typed.record_text import natural
+from elrcheck.base.typed.records import natural
 from elrcheck.checking.baseline import COUNTS, Expected, Fired, Proof, Proved
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryVerdict

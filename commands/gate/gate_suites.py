@@ -12,7 +12,7 @@ from pathlib import Path
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import GateRequest
-from elrcheck.base.typed.record_text import natural
+from elrcheck.base.typed.records import natural
 from elrcheck.checking.baseline import RUN_COUNTS, ExpectedRun, SuiteEntry, recorded_runs
 from elrcheck.checking.suite.suite import run_suite
 from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, entry_verdict, in_order

@@ -35,7 +35,7 @@ from elrcheck.commands.sweep.grid import Point, SweepGrid
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
 from elrcheck.results.check_report import CheckReport, PropertyOutcome, PropertyReport
-from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepRow
+from elrcheck.results.suite_report import RowVerdict, Searcher, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 SCHEMA = "elrcheck.sweep-run/1"

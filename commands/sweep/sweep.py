@@ -34,7 +34,7 @@ from elrcheck.declared.declared_model import declared
 from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import select_properties
 from elrcheck.report.plain_words import of_model
-from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
+from elrcheck.results.suite_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
 """Subfolder of a sweep for the temporary files of running searches."""

@@ -144,7 +144,7 @@ def _reject_fixed_axes(sweeps: Sequence[str]) -> None:
 def _render(report: Report, form: str) -> str | bytes | None:
     """Return a sweep in one of the formats that only a sweep has, or has in its own form; None for others."""
     from elrcheck.report.sweep_table import to_parquet
-    from elrcheck.results.sweep_report import SweepReport
+    from elrcheck.results.suite_report import SweepReport
 
     assert isinstance(report, SweepReport)
     if form == "parquet":

@@ -31,8 +31,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.results.drawn_graph import MOST_STATES, DrawnPath, DrawnState, DrawnStep, SmallGraph
-from elrcheck.results.trace_view import Change, Step
+from elrcheck.results.trace_view import MOST_STATES, Change, DrawnPath, DrawnState, DrawnStep, SmallGraph, Step
 from elrcheck.traces.describe import arguments, leaves
 
 LABEL_LINES = 12

@@ -21,10 +21,9 @@ from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditedLog, AuditStep
 from elrcheck.results.check_report import SearchReport
 from elrcheck.results.conform_report import ConformReport
-from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
-from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.results.tlc_report import TlcReport
-from elrcheck.results.trace_view import UNWRITTEN
+from elrcheck.results.exploration_report import SimulationReport
+from elrcheck.results.trace_reports import TlcReport
+from elrcheck.results.trace_view import MOST_STATES, UNWRITTEN, SmallGraph
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -19,8 +19,14 @@ from elrcheck.report.document import (
 from elrcheck.report.documents.check_document import levels_blocks, projected
 from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
 from elrcheck.report.plain_words import of_model, settings_of, several, source_of, stored_at
-from elrcheck.results.exploration_report import CoverageReport, ExploreReport, SpaceReport
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
+from elrcheck.results.exploration_report import (
+    CoverageReport,
+    ExploreReport,
+    SeenProperty,
+    SimulationReport,
+    SpaceReport,
+    WalksReport,
+)
 
 
 def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block]:

@@ -22,8 +22,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import source_blocks
 from elrcheck.report.plain_words import from_store_of, of_model, several, source_of, stored_at
-from elrcheck.results.suite_report import SuiteReport, SuiteRun
-from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
+from elrcheck.results.suite_report import ROW_VERDICTS, SuiteReport, SuiteRun, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 

@@ -21,8 +21,16 @@ from elrcheck.report.document import (
 from elrcheck.report.plain_words import broker_count, several, unbound, with_reason
 from elrcheck.results.any_report import OfModel
 from elrcheck.results.model_diff_report import ModelDiffReport, ModelSide, RefusedTrace
-from elrcheck.results.tlc_report import TlcReport
-from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
+from elrcheck.results.trace_reports import (
+    Candidate,
+    Hit,
+    Origin,
+    Rejection,
+    ReplayReport,
+    TlcReport,
+    TraceDiffReport,
+    TraceReport,
+)
 from elrcheck.results.trace_view import Change, Step, TraceView
 
 CLOSEST = 3

@@ -19,8 +19,7 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskReport
-from elrcheck.results.suite_report import SuiteReport
-from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.suite_report import SuiteReport, SweepReport
 
 GATE_TONES = {"drift": "failed", "same": "passed", "tolerated": "undecided", "inconclusive": "undecided"}
 SWEEP_TONES = {"violated": "failed", "holds": "passed"}

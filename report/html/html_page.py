@@ -18,10 +18,10 @@ from elrcheck.report.plain_words import broker_count, settings_of, stored_at, wi
 from elrcheck.report.terminal import STYLES
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import ActionReport, CheckReport, SearchReport, VariableReport
-from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport, SpaceReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.trace_view import MOST_STATES, SmallGraph
 
 TONES = {0: "passed", 1: "failed"}
 MOST_CASES = 200

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.html import page_template
 from elrcheck.report.html.layered import layered
-from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
+from elrcheck.results.trace_view import DrawnPath, DrawnState, DrawnStep, SmallGraph
 
 GAP = 46.0
 """Distance between the centres of two states in a layer."""

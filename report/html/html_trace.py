@@ -10,8 +10,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.report.html.html_sequence import SequenceDiagram, diagram
 from elrcheck.report.html.page_template import packaged, source
 from elrcheck.report.plain_sentence import lost
-from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
-from elrcheck.results.trace_view import RefusedAction, Scene, TraceView, Truth
+from elrcheck.results.trace_view import DrawnFields, DrawnPartition, RefusedAction, Scene, TraceView, Truth
 
 MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
 DESCRIPTIONS = {

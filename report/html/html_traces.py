@@ -9,7 +9,7 @@ from elrcheck.report.documents.trace_document import hit_in_words
 from elrcheck.report.html.html_part import Grid, PagePart, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_words import broker_count, settings_of, several, stored_at, with_reason
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport
+from elrcheck.results.exploration_report import SeenProperty, SimulationReport
 from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport, TraceReport
 
 CLOSEST = 3

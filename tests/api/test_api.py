@@ -28,7 +28,7 @@ from elrcheck.results.proofs.certificate_report import CertificateReport
 from elrcheck.results.proofs.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
 from elrcheck.results.prove_report import SolverReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
-from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+from elrcheck.results.suite_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from support.places import ROOT
 from support.report_samples import CHECK, PROVE
 

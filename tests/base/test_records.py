@@ -13,7 +13,6 @@ import pytest
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes, Node
-from elrcheck.base.typed.record_text import table_text
 from elrcheck.base.typed.records import (
     From,
     KeyName,
@@ -25,6 +24,7 @@ from elrcheck.base.typed.records import (
     SameTable,
     read_record,
     read_value,
+    table_text,
 )
 
 CODES = Codes("value", unknown_key="unknown", missing_key="missing")

@@ -15,8 +15,7 @@ import pytest
 
 from elrcheck.base.progress import Event, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.checking.engines import AFTERWARDS, SearchSubject, explore, run_search
-from elrcheck.checking.runs.planned_run import PlannedRun
+from elrcheck.checking.engines import AFTERWARDS, PlannedRun, SearchSubject, explore, run_search
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
 from elrcheck.declared.select import resolve, select_properties

@@ -18,8 +18,7 @@ from elrcheck.base.progress import Event, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking.check import run_check
 from elrcheck.checking.check_liveness import explore_liveness
-from elrcheck.checking.engines import SearchSubject, run_search
-from elrcheck.checking.runs.planned_run import PlannedRun
+from elrcheck.checking.engines import PlannedRun, SearchSubject, run_search
 from elrcheck.cli import cli
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.record_text import natural
+from elrcheck.base.typed.records import natural
 from elrcheck.checking.baseline import BaselineEntry, Expected, Fired, Proof, baseline_text, read_baseline
 from elrcheck.commands.gate import gate
 from elrcheck.commands.gate.gate_diff import differences

@@ -32,7 +32,7 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
 from elrcheck.report.plain_words import several
-from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.exploration_report import SimulationReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import of_states
 from elrcheck.traces.replay import replay

@@ -30,7 +30,7 @@ from elrcheck.report.formats import EVERY, FORMATS, LISTS, PLAIN, render
 from elrcheck.report.log_notes import Loss, loss
 from elrcheck.report.trace_diagrams import mermaid
 from elrcheck.results.any_report import Report
-from elrcheck.results.tlc_report import TlcReport
+from elrcheck.results.trace_reports import TlcReport
 from elrcheck.results.trace_view import Argument, Step, TraceView
 from support.places import TESTS
 from support.report_samples import CHECK, LOST, MUTATE, PROVE, TRACE

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.partition_picture import drawn
 from elrcheck.report.html.html_trace import picture_of
-from elrcheck.results.drawn_picture import DrawnPartition, Fact
+from elrcheck.results.trace_view import DrawnPartition, Fact
 from elrcheck.stored_traces.recorded import of_repro
 
 WRITTEN = "1/5/2"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalkedAction, WalksReport
+from elrcheck.results.exploration_report import SeenProperty, SimulationReport, WalkedAction, WalksReport
 from elrcheck.results.trace_reports import (
     Candidate,
     Clause,

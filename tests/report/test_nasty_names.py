@@ -32,7 +32,7 @@ from elrcheck.results.proofs.controller_report import (
     VariantReport,
 )
 from elrcheck.results.prove_report import SolverReport
-from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+from elrcheck.results.suite_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from elrcheck.results.trace_reports import Candidate, Origin, Rejection, ReplayReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 from support.places import TESTS

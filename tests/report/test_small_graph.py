@@ -26,9 +26,8 @@ from elrcheck.report.html.html_states import KINDS, MIXED, OTHERS, picture, to_s
 from elrcheck.report.html.layered import crossings, layered
 from elrcheck.report.json_report import to_json
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport, SpaceReport
-from elrcheck.results.trace_view import Change, Step
+from elrcheck.results.trace_view import Change, DrawnPath, DrawnState, DrawnStep, SmallGraph, Step
 from elrcheck.traces.describe import arguments, leaves
 from support.html_pages import EVIL, Page, html
 from support.places import SCHEMAS

@@ -16,8 +16,7 @@ from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark import tasks as tasks_module
-from elrcheck.spark.shard_states import write_shard
-from elrcheck.spark.shards import Plans, ShardWorker
+from elrcheck.spark.shards import Plans, ShardWorker, write_shard
 from elrcheck.spark.tasks import Clock, LevelTasks, ShardReport, SparkRun, fat_row
 from support.searches import search
 from support.small_programs import grid

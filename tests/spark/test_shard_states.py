@@ -17,7 +17,7 @@ from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.spark.shard_states import HashedShard, Shard, ShardLevel, WholeShard
+from elrcheck.spark.shards import HashedShard, Shard, ShardLevel, WholeShard
 from support.spark_runs import lowered
 
 DEPTH = 14

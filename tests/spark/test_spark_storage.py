@@ -14,8 +14,7 @@ import pytest
 from pyarrow import fs
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
-from elrcheck.explorer.store.location import parse_location
-from elrcheck.explorer.store.storage import Storage
+from elrcheck.explorer.store.storage import Storage, parse_location
 from elrcheck.explorer.store.stored_levels import StoredLevels
 
 # ------------------------------------------------------------------------------- locations

@@ -7,12 +7,18 @@ from msgspec.structs import replace
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, AuditStep, AuditTimeline
 from elrcheck.results.check_report import Extent, PropertyReport
-from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 from elrcheck.results.gate_report import EntryReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskCause, RiskReach, RiskReport, RiskSettings
-from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
-from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
-from elrcheck.results.trace_view import Change, Step
+from elrcheck.results.suite_report import (
+    SuiteReport,
+    SuiteRun,
+    SuiteViolation,
+    SweepAxis,
+    SweepEngine,
+    SweepReport,
+    SweepRow,
+)
+from elrcheck.results.trace_view import Change, DrawnPath, DrawnState, DrawnStep, SmallGraph, Step
 from support.report_samples import FULL, GATE, LOST, MUTATE, PROVE
 
 LOSES = PropertyReport(

@@ -24,7 +24,7 @@ from elrcheck.results.prove_report import (
     Skipped,
     SolverReport,
 )
-from elrcheck.results.tlc_report import Counts, TlcReport
+from elrcheck.results.trace_reports import Counts, TlcReport
 from elrcheck.results.trace_view import CONTROLLER, Argument, Change, Step, Talk, TraceView, Truth
 
 TRACE = TraceView(

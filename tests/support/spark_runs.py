@@ -30,7 +30,7 @@ from elrcheck.spark.tasks import LevelTasks
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from elrcheck.spark.shard_states import Shard
+    from elrcheck.spark.shards import Shard
 
 
 PAIRS = [

@@ -15,7 +15,7 @@ from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.commands.sweep.sweep import run_sweep
-from elrcheck.results.sweep_report import SweepReport, SweepRow
+from elrcheck.results.suite_report import SweepReport, SweepRow
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("shrinks=1",))
 SMALL = SweepRequest(selection=BASE, sweeps=("variant=kip_full,legacy", "crashes=0..1"), workers=2)

@@ -7,8 +7,7 @@ import pickle
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.results.drawn_picture import DrawnFields, DrawnPartition
-from elrcheck.results.trace_view import TraceView
+from elrcheck.results.trace_view import DrawnFields, DrawnPartition, TraceView
 from elrcheck.stored_traces.recorded import of_repro
 from support.places import PROTOCOLS
 

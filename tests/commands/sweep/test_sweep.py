@@ -12,7 +12,7 @@ import pytest
 from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.suite_report import SweepReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.replay import ReplayError
 from support.following import refused_step

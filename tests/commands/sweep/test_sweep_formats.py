@@ -23,7 +23,7 @@ from elrcheck.report.sweep_matrix import SIGNS, matrices, sweep_markdown
 from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.results.check_report import PropertyOutcome
-from elrcheck.results.sweep_report import (
+from elrcheck.results.suite_report import (
     RowVerdict,
     SweepAxis,
     SweepEngine,

@@ -16,7 +16,7 @@ from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
 from elrcheck.report.html.html_trace import legend_of, picture_of
-from elrcheck.results.drawn_picture import DrawnFields, Fact
+from elrcheck.results.trace_view import DrawnFields, Fact
 from elrcheck.traces.drawings import drawn_fields
 from elrcheck.traces.loaded import NamedSelection
 from support.edits import patch_file
