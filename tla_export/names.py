@@ -7,7 +7,7 @@ operators, but never hide a visible name: TLA+ has no shadowing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.tla_export.reading.values import RESERVED, identifier
@@ -26,7 +26,7 @@ def camel(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-def is_free(name: str, taken: Iterable[str]) -> bool:
+def is_free(name: str, taken: Container[str]) -> bool:
     fenced = name.startswith(("WF_", "SF_"))
     return not fenced and name not in RESERVED and name not in STANDARD and name not in taken
 
@@ -54,7 +54,7 @@ class Names:
         return name
 
 
-def local_name(requested: str, visible: Iterable[str]) -> str:
+def local_name(requested: str, visible: Container[str]) -> str:
     """Choose a name for a parameter, a LET or a bound variable, given all names visible at that place."""
     base = identifier(requested.rstrip("_") or requested, fallback="x")
     name, number = base, 1

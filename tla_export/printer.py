@@ -113,7 +113,8 @@ class ExpressionPrinter(BinderPrinter):
                 every = self._every(e.ty.elem)
                 return Printed(PlainText(every), ATOM if every.isidentifier() or every[0] == "{" else SETS)
             case expr.SortList():
-                return Printed(PlainText(f"[i \\in 1..{size_text(e.ty.elem, self.constants)} |-> i - 1]"))
+                i = self.fresh("i", scope)
+                return Printed(PlainText(f"[{i} \\in 1..{size_text(e.ty.elem, self.constants)} |-> {i} - 1]"))
             case expr.NoneLiteral():
                 return Printed(PlainText("None"))
             case expr.EmptySequence():

@@ -38,7 +38,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
 from elrcheck.tla_export.definition_printer import DefinitionPrinter
-from elrcheck.tla_export.names import Names, camel
+from elrcheck.tla_export.names import Names, camel, local_name
 from elrcheck.tla_export.pretty import WIDTH, Bullets, Doc, Headed, Items, ListItem, PlainText, comment_lines, render
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
@@ -47,6 +47,10 @@ from elrcheck.tla_export.specialised import specialised
 from elrcheck.tla_export.type_sets import Hidden, limits, records_of, size_text, type_set
 
 FIXED = ("None", "vars", "Next", "Spec", "TypeOK", "Symmetry")
+
+
+HELPER_LOCALS = {"S", "T", "Test", "Value", "a", "b", "default", "hits", "i", "j", "n", "s", "sum", "x", "y"}
+"""The parameters and bound names in `helpers.tla`."""
 
 
 @functools.cache
@@ -238,10 +242,17 @@ class _Module:
         used = {name for name in helpers() if re.search(rf"\b{name}\(", body)}
         used |= {name for name, user in (("Least", "Prefix"), ("Greatest", "Suffix")) if user in used}
         for name, text in helpers().items():
-            lines += [*text.splitlines(), ""] if name in used else []
+            lines += [*self._without_clashes(text).splitlines(), ""] if name in used else []
         renamings = " \\cup ".join(f"Permutations({every})" for every in alike)
         lines += [f"Symmetry == {renamings}", ""] if alike else []
         return [*lines, *self._assumptions(), ""]
+
+    def _without_clashes(self, helper: str) -> str:
+        """Return a helper in which no local name hides a name of the module."""
+        taken = self.printer.names.taken
+        clashes = HELPER_LOCALS & taken
+        free = {name: local_name(name, taken | HELPER_LOCALS) for name in clashes}
+        return re.sub(r"\w+", lambda word: free.get(word[0], word[0]), helper)
 
     def _assumptions(self) -> list[str]:
         """Print the assumptions about the values of the constants."""
@@ -254,7 +265,7 @@ class _Module:
             ListItem(PlainText(f"Cardinality({sort.every}) = {size_text(sort, self.constants)}"))
             for sort in self.symmetric.values()
         ]
-        return render(Headed("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
+        return render(Headed("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH) if items else []
 
     def _records(self) -> list[list[str]]:
         """Print a set for each record type."""
@@ -274,7 +285,7 @@ class _Module:
     def _type(self, ty: Ty) -> Doc:
         if ty.kind == "enum":
             return Items("{", [PlainText(f'"{member}"') for member in ty.members], "}")
-        return PlainText(type_set(ty, self.constants, self.records))
+        return PlainText(type_set(ty, self.constants, self.records, self.printer.names.taken))
 
     def _next(self) -> list[str]:
         choices = Bullets("\\/", [ListItem(self._choice(fn)) for fn in self.model.actions], stacked=True)

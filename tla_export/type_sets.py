@@ -13,38 +13,44 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from elrcheck.lang.types import Ty
+from elrcheck.tla_export.names import local_name
 
 Constants = Mapping[str, str]
 Hidden = Container[tuple[str, str]]
 """Records and fields that a module does not print."""
 
 
-def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
-    """Print the set of all values of a type; records: the name of the set of each record class."""
+def type_set(ty: Ty, constants: Constants, records: Mapping[str, str], taken: Container[str] = ()) -> str:
+    """Print the set of all values of a type.
+
+    records: the name of the set of each record class; taken: names that a bound variable must not hide.
+    """
     match ty.kind:
         case "bool":
             return "BOOLEAN"
         case "nat":
             if ty.hi is not None:
                 return f"{ty.lo}..{_limit(ty, constants)}"
-            return f"{{n \\in Int : n >= {ty.lo}}}" if ty.lo else "Nat"
+            n = local_name("n", taken)
+            return f"{{{n} \\in Int : {n} >= {ty.lo}}}" if ty.lo else "Nat"
         case "member":
             return ty.every
         case "set":
-            elements = type_set(ty.elem, constants, records)
+            elements = type_set(ty.elem, constants, records, taken)
             return f"SUBSET {elements if elements.isidentifier() else f'({elements})'}"
         case "enum":
             return "{" + ", ".join(f'"{member}"' for member in ty.members) + "}"
         case "opt":
-            inner = type_set(ty.elem, constants, records)
+            inner = type_set(ty.elem, constants, records, taken)
             return f"{inner if inner.isidentifier() else f'({inner})'} \\cup {{None}}"
         case "vec":
-            return f"[{type_set(ty.keys, constants, records)} -> {type_set(ty.elem, constants, records)}]"
+            return f"[{type_set(ty.keys, constants, records, taken)} -> {type_set(ty.elem, constants, records, taken)}]"
         case "seq":
-            elements = f"Seq({type_set(ty.elem, constants, records)})"
-            return f"{{s \\in {elements} : Len(s) <= {_limit(ty, constants)}}}"
+            elements = f"Seq({type_set(ty.elem, constants, records, taken)})"
+            s = local_name("s", taken)
+            return f"{{{s} \\in {elements} : Len({s}) <= {_limit(ty, constants)}}}"
         case "record" if ty.is_pair:
-            sets = (type_set(part, constants, records) for part in ty.parts)
+            sets = (type_set(part, constants, records, taken) for part in ty.parts)
             return " \\X ".join(text if text.isidentifier() else f"({text})" for text in sets)
         case "record":
             return records[ty.name]

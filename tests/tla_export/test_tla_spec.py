@@ -196,6 +196,45 @@ def test_an_element_of_a_sequence_before_a_step_stays_that_element(written: str,
     assert definition(spec_text(model, module.C(), "Queue"), "StayUp").splitlines()[0] == f"StayUp == {printed}"
 
 
+LETTERS = """
+Value = Annotated[int, nat("Value", hi=2)]
+@config
+class C:
+    pass
+@state
+class S:
+    s: Annotated[tuple[Value, ...], SeqMark(2)]
+    n: Annotated[int, nat("Depth", lo=-1, cap=3)]
+    x: Value
+    y: frozenset[Value]
+    T: Value
+@init
+def Init(c: C) -> S:
+    return S(s=(), n=-1, x=0, y=EMPTY, T=0)
+@action
+def Add(c: C, s: S, k: Value) -> S:
+    require(len(s.s) < 2 and s.n < 2, "there is room")
+    total = min(2, sum(v for v in s.y))
+    return replace(s, s=s.s + (k,), n=s.n + 1, x=max(s.y, default=0), y=s.y | {k}, T=total)
+@always("P-1")
+def Short(c: C, s: S) -> bool:
+    return len(s.s[: s.n]) <= 2 and len(s.s[s.n :]) <= 2 and next((v for v in s.s if v > 2), None) is None
+"""
+
+
+@pytest.mark.tlc
+def test_a_variable_may_be_called_like_a_letter_of_the_module(tmp_path: Path) -> None:
+    """Helpers and sets of types have letters of their own; a model without a setting has no assumption."""
+    model, module = model_of(tmp_path, LETTERS)
+    spec = spec_text(model, module.C(), "Letters")
+    (tmp_path / "Letters.tla").write_text(spec.tla)
+    (tmp_path / "Letters.cfg").write_text(spec.cfg)
+    done = run_tlc(find_tools(), tmp_path / "Letters.tla", options=TlcOptions(deadlock=False))
+    assert done.exit_code == 0, done.output_tail
+    assert done.output.distinct == search(model, module.C()).distinct
+    assert "MaxOf(S, default) ==" in spec.tla and "ASSUME" not in spec.tla
+
+
 class Power(Expr):
     """A node that the printer does not know."""
 
