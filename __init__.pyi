@@ -92,17 +92,17 @@ def assess(
         cluster.
     replication_factor: Replicas of a topic; by default those of the topics in the log or the cluster, else 3.
     min_insync_replicas: min.insync.replicas of a topic; by default that of these topics, else 1.
-    elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
+    elr: ELR on or off (eligible.leader.replicas.version 1 or 0); by default as in new clusters of the release.
     unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
     topics: Definitions of topics: output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both;
         KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them.
-    exclude: Files of these folders that define no topic, such as `charts/*`, where * is any text.
+    exclude: Skip files of these folders that match, such as `charts/*`, where * is any text.
     logs: Metadata log to audit: a folder, segment, snapshot, or dump.
     bootstrap: Audit a running cluster, and read its release from it.
     client_config: A file of Kafka's client properties, for TLS and SASL.
     compare: Repeat with one setting changed, such as kafka=4.3 or elr=off, and show what differs.
-    fail_on: What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose
-        settings allow a loss; loss: also a known finding that loses records; outage: every finding; never:
+    fail_on: What makes the command exit with 1. flag: a flag of the audit; settings: also a topic whose settings
+        allow a loss; loss: also a known finding that loses records; outage: also any other finding; never:
         nothing.
     progress: Show progress on stderr.
     """
@@ -124,10 +124,10 @@ def audit(
         engine `spark` also URIs.
     bootstrap: Ask the brokers of a running cluster, instead of reading logs.
     client_config: A file of Kafka's client properties, for TLS and SASL.
-    repaired: The cluster runs a build with the patch for this finding, such as F-28; signs that the patch makes
-        harmless are not flagged.
+    repaired: The cluster runs a build with the patch for this finding, such as F-28; the audit does not flag
+        signs that the patch makes harmless.
     strict: Exit with 2 if a file is damaged, or records are missing.
-    workers: Number of processes that judge; auto: several only with four processors and 64 MiB of logs.
+    workers: Number of processes; auto: several only with four processors and 64 MiB of logs.
     engine: local: this machine; spark: the same on a cluster, from any storage that Spark reads.
     spark: Options of the engine `spark`.
     progress: Show progress on stderr.
@@ -170,12 +170,11 @@ def check(
     workers: Number of threads for a search, or processes for a proof.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.
-    time_budget: Stop in time to report after about this long, compilation included; inconclusive when reached
-        (seconds).
+    time_budget: Stop after about this long, compilation and report included; inconclusive when reached (seconds).
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop after the level of the first violation.
     liveness: Check the liveness properties (V-*) instead of the others.
-    fresh: Search again, even if an earlier run of the same program has the answer.
+    fresh: Search again, even if an earlier run stored the answer.
     fingerprint: Store a fingerprint of this many bits instead of each state; the report bounds the probability of
         an omission.
     symmetry: Count states that differ only in the names of members of symmetric sorts as one.
@@ -207,7 +206,7 @@ def check_certificate(
     As `elrcheck prove --check-certificate` does.
 
     folder: A folder that `prove `certificate`` wrote.
-    solver: Also check everything that was proved, or the whole certificate, with this solver.
+    solver: Also check all proved obligations, or the whole certificate, with this solver.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
     model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
@@ -215,8 +214,8 @@ def check_certificate(
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     proofs: With `check_certificate`, `solver` cvc5: write a proof of each answer to this folder; ethos checks it.
     ethos: Program that checks proofs; by default ethos on PATH.
-    signatures: Folder with the rules of proofs: proofs/eo/cpc of cvc5's source.
-    fresh: Ask again even what an earlier run has answered.
+    signatures: Folder with the proof rules for ethos: proofs/eo/cpc of cvc5's source.
+    fresh: Ask the solver again, even questions that an earlier run answered.
     progress: Show progress on stderr.
     """
 
@@ -252,14 +251,15 @@ def prove(
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it counts as unknown (seconds).
-    fresh: Prove everything again, even what an earlier run proved under the same rules.
+    fresh: Prove every obligation again, even those that an earlier run proved under the same rules.
     assumed: Also cover unclean elections and recoveries, under this assumption about who wins.
     certificate: Write the proved obligations as SMT-LIB to this folder.
-    solver: Also check everything that was proved, or the whole certificate, with this solver.
-    surviving: If lemmas are not preserved, report which properties the others still prove.
+    solver: Also check all proved obligations, or the whole certificate, with this solver.
+    surviving: If some lemmas are not preserved, report which properties the others still prove.
     liveness: Prove that waits end (V-*), instead of the other properties.
-    reductions: Prove instead that `check `reduce``, and the steps that a search leaves out, lose nothing.
-    needed: Report for each lemma an obligation that is open without it.
+    reductions: Prove instead that `check `reduce``, and skipping one of two steps that commute, hide no
+        violation.
+    needed: For each lemma, report an obligation that cannot be proved without it.
     any_size: Also try to prove each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.
     """
@@ -321,16 +321,17 @@ def risk(
     """Find the events after which a topic can lose data, as `elrcheck risk` does.
 
     kafka: Release, such as 4.1.2, or a line, such as 4.1.
-    replication_factor: Replicas of the partition; there are as many brokers.
+    replication_factor: Number of replicas of the partition, each on a broker of its own.
     min_insync_replicas: min.insync.replicas of the topic.
     acks: What the producer waits for.
-    elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
+    elr: ELR on or off (eligible.leader.replicas.version 1 or 0); by default as in new clusters of the release.
     unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
-    first_partition: The partition is number 0 of its topic, which decides the effective min.insync.replicas of
-        all of them.
-    events: Combine only this event; by default all that the release has.
+    first_partition: Ask about partition 0 of the topic: Kafka limits min.insync.replicas of every partition of a
+        topic to the number of replicas of its partition 0.
+    events: Combine only this kind of event; by default all of the release.
     most: Combine up to this many events.
-    seconds: Time to compile and search, for each question; the groups of `describe` share it (seconds).
+    seconds: Time to compile and search, for each `compare` again; the groups of topics of `describe` share it
+        (seconds).
     workers: Number of threads for a search, or processes for a proof.
     fresh: Search again, even if earlier runs have the answers.
     run_dir: Folder for traces.
@@ -444,14 +445,13 @@ def sweep(
     properties: Check only these properties, by id, name or glob.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.
-    time_budget: Stop in time to report after about this long, compilation included; inconclusive when reached
-        (seconds).
+    time_budget: Stop after about this long, compilation and report included; inconclusive when reached (seconds).
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop each search after the level of its first violation.
     engine: local: processes on this machine; spark: tasks on a cluster.
     workers: Number of processes of the local engine, and of threads for a large search.
     master: Spark master; by default local[*].
-    run_dir: Run folder: stores traces, and the ledger for a later `resume`.
+    run_dir: Run folder: stores traces, and finished rows for a later `resume`.
     resume: Resume the sweep in this folder; grid and limits come from the sweep.
     progress: Show progress on stderr.
     """

@@ -111,9 +111,7 @@ StopAtFirst: TypeAlias = Annotated[
 Liveness: TypeAlias = Annotated[
     bool, Option("Check the liveness properties (V-*) instead of the others.", group="Properties")
 ]
-Fresh: TypeAlias = Annotated[
-    bool, Option("Search again, even if an earlier run of the same program has the answer.", group="Limits")
-]
+Fresh: TypeAlias = Annotated[bool, Option("Search again, even if an earlier run stored the answer.", group="Limits")]
 Reduce: TypeAlias = Annotated[
     bool, Option("Merge indistinguishable states: fewer states, the same findings.", group="Engine")
 ]

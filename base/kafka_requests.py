@@ -22,7 +22,8 @@ Describe: TypeAlias = Annotated[
 ]
 MinInsyncReplicas: TypeAlias = Annotated[int, Option("min.insync.replicas of the topic.", least=1, most=MOST_MIN_ISR)]
 ElrEnabled: TypeAlias = Annotated[
-    bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
+    bool | None,
+    Option("ELR on or off (eligible.leader.replicas.version 1 or 0); by default as in new clusters of the release."),
 ]
 UncleanElection: TypeAlias = Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")]
 ClientConfig: TypeAlias = Annotated[
@@ -60,8 +61,8 @@ class AuditRequest:
     repaired: Annotated[
         tuple[str, ...],
         Option(
-            "The cluster runs a build with the patch for this finding, such as F-28; signs that the patch makes"
-            " harmless are not flagged",
+            "The cluster runs a build with the patch for this finding, such as F-28; the audit does not flag signs that"
+            " the patch makes harmless",
             metavar="FINDING",
         ),
     ] = ()
@@ -69,7 +70,7 @@ class AuditRequest:
     workers: Annotated[
         int | None,
         Option(
-            "Number of processes that judge; auto: several only with four processors and 64 MiB of logs.",
+            "Number of processes; auto: several only with four processors and 64 MiB of logs.",
             kind="workers",
             least=1,
             group="Engine",
@@ -93,7 +94,9 @@ class RiskRequest:
         str,
         Option("Release, such as 4.1.2, or a line, such as 4.1.", metavar="VERSION", group="Kafka", positional=True),
     ]
-    replication_factor: Annotated[int, Option("Replicas of the partition; there are as many brokers.", least=1)] = 3
+    replication_factor: Annotated[
+        int, Option("Number of replicas of the partition, each on a broker of its own.", least=1)
+    ] = 3
     min_insync_replicas: MinInsyncReplicas = 1
     acks: Annotated[Literal["all", "1", "0"], Option("What the producer waits for.")] = "all"
     elr: ElrEnabled = None
@@ -101,18 +104,19 @@ class RiskRequest:
     first_partition: Annotated[
         bool,
         Option(
-            "The partition is number 0 of its topic, which decides the effective min.insync.replicas of all of them."
+            "Ask about partition 0 of the topic: Kafka limits min.insync.replicas of every partition of a topic to the"
+            " number of replicas of its partition 0."
         ),
     ] = False
     events: Annotated[
         tuple[str, ...],
-        Option("Combine only this event; by default all that the release has", flags="--event", metavar="NAME"),
+        Option("Combine only this kind of event; by default all of the release", flags="--event", metavar="NAME"),
     ] = ()
     most: Annotated[int, Option("Combine up to this many events.", flags="--events", least=1, most=4)] = 3
     seconds: Annotated[
         float,
         Option(
-            "Time to compile and search, for each question; the groups of --describe share it.",
+            "Time to compile and search, for each --compare again; the groups of topics of --describe share it.",
             flags="--time-budget",
             kind="duration",
         ),
@@ -154,7 +158,7 @@ class AssessRequest:
     ] = ()
     exclude: Annotated[
         tuple[str, ...],
-        Option("Files of these folders that define no topic, such as `charts/*`, where * is any text", metavar="GLOB"),
+        Option("Skip files of these folders that match, such as `charts/*`, where * is any text", metavar="GLOB"),
     ] = ()
     logs: Annotated[
         tuple[Path | str, ...],
@@ -173,8 +177,9 @@ class AssessRequest:
     fail_on: Annotated[
         Literal["flag", "settings", "loss", "outage", "never"],
         Option(
-            "What makes the command exit with 1. flag: a flag of the audit; settings: that, and a topic whose settings"
-            " allow a loss; loss: also a known finding that loses records; outage: every finding; never: nothing."
+            "What makes the command exit with 1. flag: a flag of the audit; settings: also a topic whose settings"
+            " allow a loss; loss: also a known finding that loses records; outage: also any other finding; never:"
+            " nothing."
         ),
     ] = "loss"
 
@@ -188,7 +193,7 @@ class ReproduceRequest:
     ]
     order: Annotated[str | None, Option("The recipe, if FINDING does not name it.", metavar="RECIPE")] = None
     kafka: Annotated[
-        str | None, Option("Release to run, such as 4.1.2; Maven gets its jars.", metavar="VERSION", group="Kafka")
+        str | None, Option("Release to run, such as 4.1.2; Maven fetches its jars.", metavar="VERSION", group="Kafka")
     ] = None
     home: Annotated[Path | None, _home_option("Folder of an unpacked Kafka distribution to run.")] = None
     classes: Annotated[
@@ -206,7 +211,10 @@ class ReproduceRequest:
         Option("Build the patch of the finding from Kafka's sources, and load it before Kafka's own.", group="Kafka"),
     ] = False
     control: Annotated[
-        bool, Option("Follow the same steps on a second cluster, with one thing changed.", show_default=True)
+        bool,
+        Option(
+            "Repeat the steps on a second cluster without the supposed cause, mostly with ELR off.", show_default=True
+        ),
     ] = True
     runs: Annotated[
         int,
@@ -225,7 +233,7 @@ class ReproduceRequest:
     patience: Annotated[
         float,
         Option(
-            "Multiplies every time limit, for a machine that is slow or busy.",
+            "Multiply every time limit by this factor, on a slow or busy machine.",
             metavar="FACTOR",
             kind="factor",
             least=0.1,
@@ -256,7 +264,7 @@ class ConformRequest:
     kafka: Annotated[
         tuple[str, ...],
         Option(
-            "Release to compare with, such as 4.1.2; Maven gets its jars; `newest` for the newest that it finds",
+            "Release to compare with, such as 4.1.2, or `newest` for the newest that Maven finds; Maven fetches jars",
             metavar="VERSION|newest",
             group="Kafka",
         ),
@@ -279,8 +287,8 @@ class ConformRequest:
     level: Annotated[
         ConformLevel | None,
         Option(
-            "Compare only PartitionChangeBuilder, only the controller's managers, or instead kafka.cluster.Partition"
-            " of a broker, or the ReplicaFetcherThread of a follower."
+            "What to compare: PartitionChangeBuilder, the controller's managers (by default both),"
+            " kafka.cluster.Partition of a broker, or the ReplicaFetcherThread of a follower."
         ),
     ] = None
     comparisons: Annotated[
@@ -302,8 +310,8 @@ class ConformRequest:
     refresh: Annotated[
         bool,
         Option(
-            "Repeat the stale comparisons of that file, or of the packaged one: those of rules that have changed"
-            " since. Releases, seeds and numbers are the recorded ones."
+            "Repeat the stale comparisons of the --record file, or of the packaged one: those whose rules have changed"
+            " since. Uses the recorded releases, seeds and numbers of answers."
         ),
     ] = False
     answers: Annotated[

@@ -40,7 +40,7 @@ ObligationTime: TypeAlias = Annotated[
     ),
 ]
 Solver: TypeAlias = Annotated[
-    ProofSolver | None, Option("Also check everything that was proved, or the whole certificate, with this solver.")
+    ProofSolver | None, Option("Also check all proved obligations, or the whole certificate, with this solver.")
 ]
 ProofFolder: TypeAlias = Annotated[
     Path | None,
@@ -61,7 +61,7 @@ Ethos: TypeAlias = Annotated[
 Signatures: TypeAlias = Annotated[
     Path | None,
     Option(
-        "Folder with the rules of proofs: proofs/eo/cpc of cvc5's source.",
+        "Folder with the proof rules for ethos: proofs/eo/cpc of cvc5's source.",
         metavar="DIR",
         kind="folder",
         envvar=("ELRCHECK_PROVE_SIGNATURES", "CPC_SIGNATURES"),
@@ -78,7 +78,10 @@ class ProveRequest:
     workers: Workers = None
     timeout: ObligationTime = None
     fresh: Annotated[
-        bool, Option("Prove everything again, even what an earlier run proved under the same rules.", group="Limits")
+        bool,
+        Option(
+            "Prove every obligation again, even those that an earlier run proved under the same rules.", group="Limits"
+        ),
     ] = False
     assumed: Annotated[
         tuple[ProofAssumption, ...],
@@ -89,15 +92,16 @@ class ProveRequest:
     ] = None
     solver: Solver = None
     surviving: Annotated[
-        bool, Option("If lemmas are not preserved, report which properties the others still prove.")
+        bool, Option("If some lemmas are not preserved, report which properties the others still prove.")
     ] = False
     liveness: Annotated[
         bool, Option("Prove that waits end (V-*), instead of the other properties.", group="Properties")
     ] = False
     reductions: Annotated[
-        bool, Option("Prove instead that `check --reduce`, and the steps that a search leaves out, lose nothing.")
+        bool,
+        Option("Prove instead that `check --reduce`, and skipping one of two steps that commute, hide no violation."),
     ] = False
-    needed: Annotated[bool, Option("Report for each lemma an obligation that is open without it.")] = False
+    needed: Annotated[bool, Option("For each lemma, report an obligation that cannot be proved without it.")] = False
     any_size: Annotated[
         bool, Option("Also try to prove each obligation for every size of the sorts, logs and limits at once.")
     ] = False
@@ -115,7 +119,9 @@ class CertificateRequest:
     proofs: ProofFolder = None
     ethos: Ethos = None
     signatures: Signatures = None
-    fresh: Annotated[bool, Option("Ask again even what an earlier run has answered.", group="Limits")] = False
+    fresh: Annotated[
+        bool, Option("Ask the solver again, even questions that an earlier run answered.", group="Limits")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -144,8 +150,8 @@ class MutateRequest:
     rules: Annotated[
         bool,
         Option(
-            "Change each comparison, set operation, constant and condition of the rules, one at a time, and run the"
-            " suite and `prove --controller` on each change, or the scopes of a --model; the same command resumes."
+            "Change each comparison, set operation, constant and condition of the rules, one at a time, and check each"
+            " change by the suite and `prove --controller`, or in the scopes of a --model; the same command resumes."
         ),
     ] = False
     functions: Annotated[
@@ -251,7 +257,7 @@ class GateRequest:
     fail_on: Annotated[tuple[GateFailOn, ...], fail_on_option("Fail", GATE_FAIL_ON)] = ("drift",)
     update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False
     add: Annotated[NewEntry | None, Option("Run this entry alone, and add it.", only="nowhere")] = None
-    kept: Annotated[bool, Option("Use answers that earlier runs stored; by default everything is computed again.")] = (
+    kept: Annotated[bool, Option("Use answers that earlier runs stored; by default the gate computes them again.")] = (
         False
     )
     workers: Workers = None
@@ -265,7 +271,9 @@ class TlcRequest:
         Path | None, Option(metavar="[RUN]", kind="path", complete="traced_runs", otherwise="file", argument=True)
     ] = None
     count: Annotated[bool, Option("Compare state counts with TLC instead of confirming traces.")] = False
-    symmetry: Annotated[bool, Option("With --count: both search up to renaming of members of symmetric sorts.")] = False
+    symmetry: Annotated[
+        bool, Option("With --count: elrcheck and TLC count states up to renaming of members of symmetric sorts.")
+    ] = False
     jar: Annotated[
         Path | None,
         Option(

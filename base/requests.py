@@ -122,7 +122,7 @@ class Limits:
     time_budget: Annotated[
         float | None,
         Option(
-            "Stop in time to report after about this long, compilation included; inconclusive when reached.",
+            "Stop after about this long, compilation and report included; inconclusive when reached.",
             kind="duration",
             group="Limits",
         ),
@@ -178,8 +178,8 @@ class SparkRequest:
     ship_packages: Annotated[
         bool,
         Option(
-            "Send executors the driver's numpy, pyarrow, pandas, llvmlite, msgspec and google-crc32c; they need the"
-            " driver's platform and Python.",
+            "Send executors the driver's numpy, pyarrow, pandas, llvmlite, msgspec and google-crc32c; executors must"
+            " have the driver's platform and Python version.",
             group="Engine",
         ),
     ] = False
@@ -318,7 +318,7 @@ class SweepRequest:
         ),
     ] = 2_000_000
     run_dir: Annotated[
-        Path | None, run_dir_option("Run folder: stores traces, and the ledger for a later --resume.")
+        Path | None, run_dir_option("Run folder: stores traces, and finished rows for a later --resume.")
     ] = None
     resume: Annotated[
         Path | None,

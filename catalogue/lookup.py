@@ -107,7 +107,7 @@ def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[
     """
     if kind not in FILE_KINDS:
         message = f"{kind} are about Kafka's partition"
-        raise UsageFault("unknown-kind", message, help=f"of a model in a file there are {', '.join(FILE_KINDS)}")
+        raise UsageFault("unknown-kind", message, help=f"a model in a file has {', '.join(FILE_KINDS)}")
     model = declared(file)
     whole = model.whole()
     match kind:

@@ -103,7 +103,7 @@ def compiled(
                 "kafka-driver",
                 f"the driver does not compile against Kafka {class_path.version}",
                 excerpt=complaint,
-                help="this version of Kafka may not be supported; 3.9.1 to 4.4.0 are",
+                help="elrcheck may not support this release of Kafka; it supports 3.9.1 to 4.4.0",
             )
         return files.place(key, jar_bytes(draft / CLASSES))
 

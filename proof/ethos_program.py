@@ -43,7 +43,7 @@ def find_ethos(program: Path | None, signatures: Path | None, environ: Mapping[s
         where = f"{folder} has no {SIGNATURE}" if folder else "no folder is named"
         raise EnvironmentFault("ethos-missing", f"the rules of cvc5's proofs are missing: {where}", help=RULES_REMEDY)
     if NEEDED not in _answer(place, "--help"):
-        raise EnvironmentFault("ethos-missing", f"{place} is no ethos, or too old: it lacks {NEEDED}", help=REMEDY)
+        raise EnvironmentFault("ethos-missing", f"{place} is not ethos, or is too old: it lacks {NEEDED}", help=REMEDY)
     digest = hashlib.sha256(Path(place).read_bytes())
     for file in sorted(folder.rglob("*.eo")):
         digest.update(f"{file.relative_to(folder).as_posix()}\0".encode() + file.read_bytes() + b"\0")

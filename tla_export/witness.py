@@ -116,7 +116,7 @@ def write_witness(
     """
     module = identifier(name, fallback="Trace")
     if module == spec_module:
-        raise UsageFault("witness-name", f"a witness cannot be named as the module it extends: {module}")
+        raise UsageFault("witness-name", f"a witness cannot have the name of the module that it extends: {module}")
     rows = _rows(variables, states)
     if len(actions) != len(states) - 1:
         raise UsageFault("witness-shape", f"{len(states)} states need {len(states) - 1} steps, got {len(actions)}")

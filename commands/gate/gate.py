@@ -135,7 +135,9 @@ def _chosen(request: GateRequest, models: NamedModels) -> tuple[Baseline, Baseli
 def _new(name: str, add: NewEntry, models: NamedModels) -> BaselineEntry:
     model = models.only("--add")
     if model is not None and add.controller:
-        raise UsageFault("usage-option", "--controller is about Kafka's controller", help="leave it out, or --model")
+        raise UsageFault(
+            "usage-option", "--controller is about Kafka's controller", help="leave out --controller, or --model"
+        )
     if (add.proof or add.teeth) and add.liveness:
         option = "--proof" if add.proof else "--teeth"
         raise UsageFault("usage-option", f"{option} does not support liveness properties")

@@ -75,7 +75,7 @@ class NamedModels:
     def only(self, option: str) -> Path | None:
         """Return the model of the user, None without one; raise UsageFault if there are several."""
         if len(self.files) > 1:
-            raise UsageFault("usage-option", f"{option} takes one --model", help="it is about one model")
+            raise UsageFault("usage-option", f"{option} takes one --model", help="run the command once for each model")
         return self.files[0] if self.files else None
 
     def written(self, selection: Selection) -> Selection:

@@ -152,5 +152,5 @@ def _refused(number: int, word: str, why: str, help: str | None = None) -> Usage
         "web-path",
         f"the path cannot be followed: step {number}, `{shortened(word, 80)}`: {why}",
         where=f"step {number}",
-        help=help or "it may be of another version, variant or scope",
+        help=help or "it may have been recorded with another version, variant or scope",
     )

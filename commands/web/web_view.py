@@ -125,7 +125,7 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
         number = followed.rejection.step
         refusal = f"the model does not follow step {number} of this trace: {followed.rejection.reason}"
         if number == 0:
-            raise UsageFault("trace-rejected", refusal, where=name, help="it may be of another scope")
+            raise UsageFault("trace-rejected", refusal, where=name, help="it may have been recorded in another scope")
     return WebTrace(
         ChosenModel(selection.variant, selection.scope, selection.overrides, start),
         tuple(map(space.word, steps)),

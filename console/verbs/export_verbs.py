@@ -31,15 +31,20 @@ def spec(
     shell: Shell,
     selection: Selection,
     out: Folder,
-    symmetry: Annotated[bool, Option("Have TLC search up to renaming: SYMMETRY in the configuration.")] = False,
+    symmetry: Annotated[
+        bool, Option("Write SYMMETRY into the configuration: TLC then searches up to renaming.")
+    ] = False,
     whole: Annotated[
-        bool, Option("All rules and witnesses, with each setting a constant; not only what this variant and scope use.")
+        bool,
+        Option(
+            "Write all rules and witnesses, with each setting as a constant, not only what this variant and scope use."
+        ),
     ] = False,
 ) -> ExitCode:
     """Export the model as a TLA+ module with its TLC configuration.
 
-    The module is for reading: it has the choices of the variant and scope built in, and omits actions that cannot
-    happen, fields that never change and unused operators. --whole writes the module for every setting.
+    The module is for reading: it is specialised for the variant and scope, and omits actions that cannot happen,
+    fields that never change and unused operators. --whole writes the module for every setting.
     """
     from elrcheck.commands.export import export_spec
 
@@ -80,15 +85,15 @@ def junit(
     property: Annotated[
         str | None,
         Option(
-            "Property that the test asserts at its end; by default the one that TRACE is about, or the plainest that"
-            " FINDING breaks.",
+            "Property that the test asserts at its end; by default the one that TRACE violates, or the first that"
+            " FINDING breaks and a test can state.",
             metavar="P-1",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         Option(
-            "The Java file, which names the class, or a folder for it; by default it is printed.",
+            "Java file to write, named after its class, or a folder for it; by default elrcheck prints the test.",
             flags="--out -o",
             metavar="FILE",
             kind="path",
@@ -98,8 +103,8 @@ def junit(
     """Export a trace as a JUnit test of Kafka's controller or broker classes.
 
     The test repeats the controller's steps of a trace file, or of the shortest trace of a finding such as
-    F-20, and ends with the property as an assertion: it fails where Kafka does what the trace says. Steps of
-    brokers become comments. Where the leader is at fault, as in F-51, the test is one of
+    F-20, and ends with the property as an assertion: it fails if Kafka does what the trace says. Steps of
+    brokers become comments. Where the leader is at fault, as in F-51, the test drives
     kafka.cluster.Partition. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
     """
     from elrcheck.kafka.junit.export_junit import export_junit

@@ -77,8 +77,8 @@ def init(
 
     Writes elrcheck.toml, .github/workflows/elrcheck.yml and .pre-commit-config.yaml, all with comments, and a
     line in .gitignore for the folder of runs. Keeps existing files unless --force is given. If the folder defines
-    topics, they and those added later are assessed. With --model there is also elrcheck-baseline.toml, with results
-    of the model; without a model and topics it has a release of Kafka.
+    topics, CI assesses them and those added later. With --model, also writes elrcheck-baseline.toml, with results of
+    the model; without --model and topics, that baseline is of a release of Kafka.
     """
     from elrcheck.base.origin import checked, installed_from
     from elrcheck.commands.init import (

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
     """Compare the rules of the model with Kafka's own classes.
 
-    Puts the same questions to both: all that the change builder can be asked about up to three replicas, single
-    events of the controller, and random walks.  Shrinks a difference, and shows it side by side.  Needs a
+    Gives both the same inputs: every input of the change builder with up to three replicas, single events of
+    the controller, and random walks.  Shrinks each difference, and shows both answers side by side.  Needs a
     JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.kafka.conformance.answer_files import compare_answers, keep_answers
@@ -149,7 +149,7 @@ def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
     """List the findings known to lose data with your release and topics.
 
     Lists the findings that were shown in this release and that the settings allow, those that lost
-    acknowledged records on brokers first: what has to happen, how far it was shown, and what to do.
+    acknowledged records on brokers first: what has to happen, where it was shown, and what to do.
     Audits a metadata log or a running cluster too.  Searches nothing: `risk` does that.
     """
     from elrcheck.kafka.assess.assess import run_assess
@@ -164,9 +164,9 @@ def risk(
     """Find the events after which a topic can lose data.
 
     Searches the model of a release for the smallest sets of events after which an acknowledged record is
-    lost, or the partition stays without a leader although all replicas are up.  Each comes with its story,
-    its cause, how far it was shown on the release itself, and what to do.  Exits with 1 if something can be
-    lost that the settings should keep.
+    lost, or the partition stays without a leader although all replicas are up.  Each comes with its
+    steps in words, its cause, where the finding was shown on that release, and what to do.  Exits with 1 if a
+    record can be lost that the settings should keep.
     """
     from elrcheck.kafka.risk.risk import run_risk
     from elrcheck.kafka.risk.settings_group import compared, described

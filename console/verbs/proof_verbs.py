@@ -97,8 +97,8 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
     """Break a rule on purpose and see which property catches it.
 
     Runs every hazard with and without its one change; with --guards, removes each guard of each action once
-    instead, and with --rules changes one expression at a time.  Exits with 1 when a hazard goes undetected,
-    or a change of the rules that no recorded reason explains.
+    instead, and with --rules changes one expression at a time.  Exits with 1 when no property
+    catches a hazard, or when a changed rule goes unnoticed and no recorded reason explains why.
     """
     guards = request.guards or bool(request.actions)
     rules = request.rules or bool(request.functions)

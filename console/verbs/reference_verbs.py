@@ -274,10 +274,10 @@ def what_if(
         format_option("Format of an answer: json, a line for each; text for people, also when a person types."),
     ] = None,
 ) -> ExitCode:
-    """Decide controller requests (JSON on stdin).
+    """Show what the controller would decide (JSON on stdin).
 
-    Reads JSON objects, one after the other, and answers each as soon as its end is read.  Stops at the first
-    object that it cannot answer, after printing the answers before it.
+    Reads JSON objects, one after the other, and answers each as soon as it is complete.  Stops at the first
+    object that it cannot answer.
 
     Only `op` and the partition's `replicas` are required; the defaults describe a healthy partition.
     """

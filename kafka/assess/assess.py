@@ -173,7 +173,9 @@ def _topics(
         if options:
             help = "topics may come from [assess] in elrcheck.toml; --config FILE names other settings"
             option = f"--{options[0].replace('.', '-')}"
-            raise UsageFault("usage-option", f"{option} is of one topic, and --topics defines them", help=help)
+            raise UsageFault(
+                "usage-option", f"{option} is a setting of one topic, and --topics already has the settings", help=help
+            )
         return read_topics(request.topics, request.exclude)
     if options:
         return Described((), {}, ())
@@ -232,8 +234,8 @@ def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> tuple[Ri
     audited = [each for audit in audits for each in (audit.logs if audit.cluster is None else (audit.cluster,))]
     lines = {each.kafka: each.or_later for each in audited if each.kafka}
     if not request.kafka and len(lines) != 1:
-        seen = f"they are of {' and '.join(sorted(lines))}: " if lines else ""
-        raise UsageFault("usage-missing", "which release of Kafka?", help=f"{seen}give --kafka, such as --kafka 4.1")
+        seen = f"the audited brokers are of {' and '.join(sorted(lines))}: " if lines else ""
+        raise UsageFault("usage-missing", "no release of Kafka is named", help=f"{seen}name one, such as --kafka 4.1")
     kafka = request.kafka or next(iter(lines))
     release, _ = release_named(kafka)
     lines_seen = " and ".join(f"{line} or later" if lines[line] else line for line in sorted(lines))

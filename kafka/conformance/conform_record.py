@@ -49,7 +49,7 @@ def reject_unrecordable(request: ConformRequest) -> None:
     if request.record is None:
         return
     if request.overrides:
-        raise UsageFault("usage-record", "--record takes no --set: the comparison is not one of the variant")
+        raise UsageFault("usage-record", "--record takes no --set: with it, the comparison is not about the variant")
     if request.record.exists():
         read_record(request.record)
 

@@ -83,7 +83,7 @@ def walk_of(
     """Read a trace that the model follows; a UsageFault names a step for which Kafka's controller has no call."""
     if trace.closes:
         message = "an infinite trace has no JUnit test"
-        raise UsageFault("junit-trace", message, help="one that waits for ever in its last state has")
+        raise UsageFault("junit-trace", message, help="only one that waits for ever in its last state has a test")
     first = trace.states[0]
     setup = setup_of(config, first)
     now = situation_of(config, setup)

@@ -95,7 +95,7 @@ def _connected(library: Any, places: Sequence[Address], settings: ClientSettings
         raise UsageFault("client-config", str(fault)) from fault
     except (errors.KafkaError, OSError, RuntimeError) as fault:
         message = f"{', '.join(servers)} does not answer as a broker ({type(fault).__name__})"
-        help = "is --client-config that of this listener (security.protocol, SASL, certificates)?"
+        help = "does --client-config fit this listener (security.protocol, SASL, certificates)?"
         raise EnvironmentFault("cluster-unreachable", message, excerpt="\n".join(warnings), help=help) from fault
 
 

@@ -164,4 +164,4 @@ def _reject_too_old(recipe: Recipe, version: str) -> None:
 
 def _reject_taken(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageFault("keep-taken", f"{folder} is not an empty folder", help="give --keep a new one")
+        raise UsageFault("keep-taken", f"{folder} is not an empty folder", help="give --keep a new or empty folder")

@@ -18,11 +18,11 @@ from elrcheck.results.risk.finding_table import LEVELS, FindingRow, FindingTable
 COLUMNS = (
     "Variant",
     "Kafka",
-    *(f"{side.capitalize()}'s answers" for side in SIDES),
-    "Differ, explained",
-    "Not explained",
-    "Day",
-    "Today's rules",
+    *(f"{side.capitalize()} answers" for side in SIDES),
+    "Explained differences",
+    "Unexplained",
+    "Date",
+    "Rules unchanged since",
 )
 
 

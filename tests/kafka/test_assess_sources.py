@@ -49,7 +49,7 @@ def test_without_settings_the_topics_of_a_log_are_assessed(invoke: Invoke) -> No
     (group,) = json.loads(invoke("assess", "--log", log, *sizes, "--format", "json")[1])["groups"]
     assert (group["settings"]["replication_factor"], group["topics"]) == (4, [])
     code, _, err = invoke("assess", "--kafka", "4.1", *sizes, "--topics", log)
-    assert code == 2 and "--replication-factor is of one topic" in err
+    assert code == 2 and "--replication-factor is a setting of one topic" in err
 
 
 def test_omitted_settings_are_reported_as_assumed(invoke: Invoke, tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_constants_of_any_configuration() -> None:
     [
         ({"states": []}, "at least one state"),
         ({"actions": ACTIONS[:2]}, "4 states need 3 steps, got 2"),
-        ({"name": "Tiny"}, "named as the module it extends"),
+        ({"name": "Tiny"}, "the name of the module that it extends"),
         ({"properties": [WitnessProperty("P-1")]}, "not a TLA+ identifier: 'P-1'"),
         ({"variables": {name: type_of(int) for name in STATE.fields}}, "expected an integer"),
     ],
