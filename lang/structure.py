@@ -81,7 +81,7 @@ class Structure(ValueLayout):
     def entry(self, items: list[Any], key: Any, keys: Ty, ty: Ty) -> Any:
         """Return the entry of a vector at a key, which may be a term; ty: of the entries."""
         if keys.kind == "member":
-            return self.select(items, key, ty)
+            return self.select(items, self.from_end(key, len(items)) if keys.ordered else key, ty)
         at = self.position(key, keys)
         if at is not None or self._constant(key, keys):
             return self.blank(ty) if at is None else items[at]
@@ -147,6 +147,13 @@ class Structure(ValueLayout):
         for k in range(1, len(items)):
             result = self.ite(self.alg.cmp("eq", index, k), items[k], result, ty)
         return result
+
+    def from_end(self, index: Any, length: int) -> Any:
+        """Return the place of an index, where a negative one counts from the end, as in Python."""
+        alg, least = self.alg, self.alg.least(index)
+        if least is not None and least >= 0:
+            return index
+        return alg.ite(alg.cmp("lt", index, 0), alg.add(index, length), index)
 
     def from_begin(self, count: Any, length: Any) -> Any:
         """Return the place that a slice names, where a negative number counts from the end, as in Python."""

@@ -127,6 +127,17 @@ def test_a_loop_goes_to_the_number_and_not_to_the_limit_of_a_type(claim: str, tm
         assert elrcheck.prove(model=file, fresh=True, any_size=any_size, timeout=1.0).verdict == "refuted"
 
 
+@pytest.mark.parametrize(
+    ("claim", "verdict"), [("not s.marks[s.many - 1]", "violated"), ("s.marks[1] == s.marks[s.many - 2]", "holds")]
+)
+def test_an_index_of_a_vector_below_0_counts_from_the_end(claim: str, verdict: str, tmp_path: Path) -> None:
+    file = _model(tmp_path, "marks=put(s.marks, 2, True)", claim)
+    for engine in ("local", "numpy", "reference"):
+        assert elrcheck.check(model=file, engine=engine).verdict == verdict, engine
+    proof = elrcheck.prove(model=file, fresh=True).verdict
+    assert proof == ("refuted" if verdict == "violated" else "proved")
+
+
 def test_the_size_of_a_set_is_a_number_of_the_next_state(tmp_path: Path) -> None:
     file = _model(tmp_path, "many=len(frozenset(p for p in range(c.places) if s.marks[p]))", "s.many == 0")
     assert elrcheck.check(model=file).verdict == "holds"
