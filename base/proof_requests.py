@@ -225,14 +225,16 @@ class NewEntry:
     liveness: Liveness = False
     max_depth: Annotated[int | None, Option("Stop after this many steps.", least=1, group="Limits")] = None
     max_states: Annotated[int | None, Option("Stop beyond this many distinct states.", least=1, group="Limits")] = None
-    proof: Annotated[bool, Option("Also prove the properties, as `elrcheck prove` does.")] = False
-    teeth: Annotated[bool, Option("Also run the guard survey, as `elrcheck mutate --guards` does.")] = False
-    controller: Annotated[bool, Option("Also prove the controller's rules, as `elrcheck prove --controller` does.")] = (
-        False
-    )
+    proof: Annotated[bool, Option("With --add: also prove the properties, as `elrcheck prove` does.")] = False
+    teeth: Annotated[bool, Option("With --add: also run the guard survey, as `elrcheck mutate --guards` does.")] = False
+    controller: Annotated[
+        bool, Option("With --add: also prove the controller's rules, as `elrcheck prove --controller` does.")
+    ] = False
     suite: Annotated[
         tuple[str, ...],
-        Option("Add these configurations or families of the suite", metavar="NAME|GLOB", complete="configurations"),
+        Option(
+            "With --add: configurations or families of the suite to add", metavar="NAME|GLOB", complete="configurations"
+        ),
     ] = ()
 
 

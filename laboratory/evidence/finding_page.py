@@ -37,7 +37,7 @@ USUAL = "4.1.2"
 """The release that a command names if it has the finding."""
 COMMENT = re.compile(r"\s*(//|/?\*)")
 """A line of Java or Scala that is only a comment."""
-MARK = "<!-- catalogue/findings/{finding}.toml -->"
+MARK = "<!--catalogue/findings/{finding}.toml-->"
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class FindingPage:
     def _tried(self, patch: Patch) -> Iterator[str]:
         """Yield the effect of the patch on each level."""
         knobs = _quoted(patch.knobs, " and ")
-        yield f"the controls above ({knobs})" if knobs else "not searched in the model"
+        yield f"the controls above hold ({knobs})" if knobs else "not searched in the model"
         if patch.classes:
             effect = "the tests above pass on" if self.finding.junit else "it no longer shows on"
             mends = f", as do those of {' and '.join(patch.mends)}" if patch.mends else ""
@@ -150,9 +150,11 @@ class FindingPage:
 def _forced(recipe: Recipe) -> Iterator[str]:
     """Yield which processes a recipe pauses, and its own settings, beside those of every recipe (docs/reproduce.md)."""
     signals = (step.action for step in recipe.steps if isinstance(step.action, Signal))
-    paused = {"the controller" if each.broker is None else str(each.broker) for each in signals if each.kind == "pause"}
+    paused = {each.broker for each in signals if each.kind == "pause"}
+    numbers = [str(number) for number in sorted(number for number in paused if number is not None)]
+    brokers = [f"{'brokers' if len(numbers) > 1 else 'broker'} {', '.join(numbers)}"] if numbers else []
     if paused:
-        yield f"Pauses {', '.join(sorted(paused))}"
+        yield f"Pauses {' and '.join([*brokers, *(['the controller'] if None in paused else [])])}"
     settings = {**recipe.cluster.controller, **recipe.cluster.broker}
     if settings:
         yield f"With {', '.join(f'{name}={value}' for name, value in settings.items())}"
