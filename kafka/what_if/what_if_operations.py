@@ -22,6 +22,9 @@ from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller, may_lead
 from elrcheck.model.state import Partition, Recovery, Registration, configured_min_isr
 
+MOST_MIN_ISR = 2**31 - 1
+"""The largest number of a setting of Kafka's type INT (org.apache.kafka.common.config.ConfigDef)."""
+
 
 @dataclass(frozen=True)
 class OperationOutcome:
@@ -174,6 +177,8 @@ def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
         levels = ", ".join(level.value for level in events.MinIsrLevel)
         op["level"].fail(f"`{name}` is not a level", f"levels: {levels}")
     value = op["value"].integer()
+    if value > MOST_MIN_ISR:
+        return OperationOutcome(Error.INVALID_CONFIG.name, subject(request), request.registration)
     b = op.maybe("broker", request.ids.inside, 0)
     before = controller_of(request)
     if level != events.MinIsrLevel.TOPIC:

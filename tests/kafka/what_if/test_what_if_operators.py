@@ -245,6 +245,13 @@ def test_lowering_min_isr(variant: str, isr: list[int], elr: list[int]) -> None:
     changed(reply, before, elr=elr, partition_epoch=10 if cleared else 9)
 
 
+@pytest.mark.parametrize(
+    ("value", "error"), [(2**31 - 1, "NONE"), (2**31, "INVALID_CONFIG"), (10**20, "INVALID_CONFIG")]
+)
+def test_a_value_is_an_int_of_java(value: int, error: str) -> None:
+    assert ask(set_min_isr(value), partition(isr=[1, 2, 3]), variant="kip_full")["error"] == error
+
+
 def test_the_same_value_clears_at_the_cluster_but_not_at_the_topic() -> None:
     before = partition(isr=[1], elr=[2, 3])
     del before["last_known_leader"]
