@@ -7,6 +7,7 @@ the line.
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -23,6 +24,7 @@ JSON_LIMIT = 512 * 2**20
 TOML_LIMIT = 64 * 2**20
 DOTTED = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
 """A key with too many parts: tomllib needs memory quadratic in their number."""
+UTF_16 = "it is UTF-16, as `>` of PowerShell writes it: save it as UTF-8"
 _MOST_DIGITS = 30
 _MOST_BITS = 256
 """Limit of a number in a TOML file: a hexadecimal one may have any length, and Python refuses to print it."""
@@ -73,7 +75,8 @@ def decode(
         return raw.decode("utf-8-sig" if bom else "utf-8")
     except UnicodeDecodeError as fault:
         line = before + raw.count(b"\n", 0, fault.start) + 1
-        raise UsageFault(codes.malformed, "the file is not UTF-8 text", where=f"{name}:{line}") from fault
+        help = UTF_16 if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else None
+        raise UsageFault(codes.malformed, "the file is not UTF-8 text", where=f"{name}:{line}", help=help) from fault
 
 
 # -------------------------------------------------------------------------------------- JSON

@@ -75,6 +75,13 @@ def test_json_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert read_text(tmp_path / "a.json", Codes("test"), JSON_LIMIT) == "{}"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_file_that_powershell_has_redirected(invoke: Invoke, tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.json").write_bytes('{"note": "é"}'.encode(encoding))
+    code, _, err = invoke("replay", "a.json")
+    assert code == 2 and "not UTF-8 text" in err and ("save it as UTF-8" in err) == (encoding == "utf-16")
+
+
 # ----------------------------------------------------------------------------------- writing
 
 
