@@ -264,7 +264,7 @@ class _FamilyReader:
         fits: set[str] = set()
         operations, faults = self.parts(written.operations), self.parts(written.faults)
         if operations and written.together > len(operations):
-            top["together"].bad(f"there are only {len(operations)} operations")
+            top["together"].bad(f"expected at most {len(operations)}, the number of operations")
         narrowed = [(one.patterns, self.values(one.values)) for one in written.narrowed]
         defaults = {part.name: part.default for part in fields(self.model.config) if part.default is not MISSING}
         base = {**defaults, **self.base(written.scope, shared)}

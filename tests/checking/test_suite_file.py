@@ -79,7 +79,7 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
     [
         ("elections = 1", "elections = true", "three.toml:9"),
         ("elections = 1", "electoins = 1", "did you mean `elections`?"),
-        ('reaches = ["W-11"]', "together = 4", "there are only 3 operations"),
+        ('reaches = ["W-11"]', "together = 4", "expected at most 3, the number of operations"),
         ('"kill-twice+*/kill"', '"kill-twice+*/fence"', "no configuration is called `kill-twice+*/fence`"),
         ('"*+stop/lag"', '"*+stop/lags"', "no combination is called `*+stop/lags`"),
         ("F-20", "kafka", "expected the id of a finding"),
