@@ -2,7 +2,7 @@
 
 CRITICAL  elr-outside-replicas  F-20: 1 partition
       c-1       ELR [0, 1] is not within the replicas [2]
-                was so from offset 38, 2026-11-22T02:12:26.178Z, to 54, 2026-11-22T02:12:31.412Z, in 0.log
+                true from offset 38, 2026-11-22T02:12:26.178Z, to 54, 2026-11-22T02:12:31.412Z, in 0.log
       check     If the partition also has the flag ghost-elected, ..
 """
 

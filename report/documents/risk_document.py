@@ -118,9 +118,9 @@ def verdict_in_words(report: RiskReport) -> str:
 def over_in_words(parts: Sequence[RiskPart]) -> str:
     """Return why no set of events was decided: the time that compiling took."""
     compiling, budget = sum(part.compiling for part in parts), sum(part.time_budget for part in parts)
-    end = "is kept" if all(part.compiled for part in parts) else "did not end, so nothing of it is kept"
+    end = "was stored" if all(part.compiled for part in parts) else "did not end, so none of it was stored"
     return (
-        f"the time was over before any set of events was decided; compiling the model took {compiling:.1f} of"
+        f"the time ran out before any set of events was decided; compiling the model took {compiling:.1f} of"
         f" {budget:.0f} s and {end}"
     )
 
@@ -172,7 +172,7 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
     )
     decided = reach.sets - reach.undecided
     if reach.undecided:
-        return f"{safe}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"
+        return f"{safe}; {decided} of {reach.sets} sets of {up_to(reach.most)} are decided"
     return f"{safe}; every set of {up_to(reach.most)} is decided ({reach.sets})"
 
 
@@ -180,7 +180,7 @@ def _from_the_first(part: RiskPart, outcome: RiskOutcome) -> str:
     """Return why no number of events is known to be safe."""
     if any(one.outcome == outcome and sum(one.events.values()) == 1 for one in part.answers):
         return "a single event can be enough"
-    return "not even every single event is decided"
+    return "some single events are undecided"
 
 
 def up_to(most: int) -> str:

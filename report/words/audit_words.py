@@ -19,10 +19,10 @@ from elrcheck.results.audit_report import (
 )
 
 NEAR: Mapping[NearMissKind, str] = {
-    "leader-returned": "a leader away and back, as F-51 needs",
+    "leader-returned": "leadership lost and regained, as F-51 needs",
     "no-leader": "an outage: a partition without a leader",
     "below-min-isr": "an ISR below min.insync.replicas",
-    "eligible-gone": "a broker that is eligible, and gone",
+    "eligible-gone": "a broker in the ELR that is fenced, stopping or not registered",
 }
 MOST_LISTED = 5
 """Flags of a rule that are shown without --verbose."""
@@ -39,7 +39,7 @@ def answer_in_words(report: AuditReport) -> str:
     if now := _named(report, (flag for flag in serious if flag.until is None)):
         return f"act now on {some_of(now, MOST_LISTED)}"
     over = some_of(_named(report, serious), MOST_LISTED)
-    return f"over at the end of the log; check {over} for lost records"
+    return f"no longer true at the end of the log; check {over} for lost records"
 
 
 def _named(report: AuditReport, flags: Iterable[AuditFlag]) -> list[str]:
@@ -65,9 +65,9 @@ def span_in_words(flag: AuditFlag) -> str:
     """Return when a flag of a log began, and whether it is over."""
     since = f"offset {flag.offset}, {flag.time}"
     if flag.until is None:
-        return since if flag.event else f"since {since}, and still so at the end"
+        return since if flag.event else f"true since {since}, and still at the end"
     end = f"{flag.until}, {flag.until_time}"
-    return f"{since}; every replica in the ISR again at {end}" if flag.event else f"was so from {since}, to {end}"
+    return f"{since}; every replica in the ISR again at {end}" if flag.event else f"true from {since}, to {end}"
 
 
 def repair_in_words(repair: AuditRepair) -> str:
@@ -81,9 +81,9 @@ def repair_in_words(repair: AuditRepair) -> str:
 def invisible_in_words(report: AuditReport) -> str:
     """Return which losses of records leave no sign in what was audited."""
     names = ", ".join(each.finding for each in report.invisible)
-    here, where = "a cluster as it is now", "`elrcheck assess --bootstrap` says what shows them"
+    here, where = "a cluster as it is now", "`elrcheck assess --bootstrap` says how they show"
     if report.cluster is None:
-        here, where = "a metadata log", "`elrcheck assess --log PATH` says what shows them"
+        here, where = "a metadata log", "`elrcheck assess --log PATH` says how they show"
     return f"cannot be seen in {here}: {names}, which lose acknowledged records ({where})"
 
 

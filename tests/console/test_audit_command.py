@@ -56,10 +56,10 @@ def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:
     code, output = invoke(LOST)
     assert code == 1
     assert "CRITICAL  elr-outside-replicas  F-20: 1 partition" in output
-    assert "was so from offset 38, 2026-11-21T23:32:26.178Z, to 54, 2026-11-21T23:32:31.137Z" in output
+    assert "true from offset 38, 2026-11-21T23:32:26.178Z, to 54, 2026-11-21T23:32:31.137Z" in output
     assert "offset 49, 2026-11-21T23:32:29.936Z; every replica in the ISR again at 69" in output
     assert RULES["ghost-elected"].afterwards in output and RULES["ghost-elected"].remedy not in output
-    verdict = "VIOLATED  over at the end of the log; check c-1 for lost records: 77 records, 2 partitions, 2 flags, "
+    verdict = "VIOLATED  no longer true at the end of the log; check c-1 for lost records: 77 records, 2 partitions, "
     assert output.splitlines()[-1].startswith(verdict)
     assert invoke(LOST, "--exit-zero")[0] == 0 and invoke(CONTROL)[0] == 0
 
@@ -68,7 +68,7 @@ def test_what_still_holds_at_the_end_is_to_be_acted_on(invoke: Invoke, tmp_path:
     """Of two logs the partition has its log; what is over is not among those to act on now."""
     path = written(tmp_path, (*START[:-1], partition(isr=[], leader=-1)), name="x.log")
     output = invoke(LOST, path)[1]
-    assert "and still so at the end, in " in output and RULES["no-candidate"].remedy in output
+    assert "and still at the end, in " in output and RULES["no-candidate"].remedy in output
     assert output.splitlines()[-1].startswith("VIOLATED  act now on orders-0 of ")
     assert f"{path.name}: " in output.splitlines()[-1]
 

@@ -196,7 +196,7 @@ def test_near_misses_of_one_partition_within_seconds_come_first(invoke: Invoke) 
     log = str(ROOT / "tests" / "data" / "metadata_log" / "lost-4.1.1")
     out = invoke("assess", "--log", log)[1]
     assert "\nTOGETHER     c-1: within 3.8 s from offset 38, " in out
-    assert out.index("TOGETHER") < out.index("a leader away and back, as F-51 needs: ")
+    assert out.index("TOGETHER") < out.index("leadership lost and regained, as F-51 needs: ")
     (together,) = json.loads(invoke("assess", "--log", log, "--format", "json")[1])["near_together"]
     assert "leader-returned" in together["kinds"]
 

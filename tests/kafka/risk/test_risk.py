@@ -175,7 +175,7 @@ def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
     assert report.safe_up_to["lost"].events == 0
     assert report.safe_up_to["lost"].undecided == 2
     assert reach_in_words(report.first, "lost") == (
-        "not even every single event is decided; of the sets of 1 event 0 of 2 are decided"
+        "some single events are undecided; 0 of 2 sets of 1 event are decided"
     )
 
 

@@ -82,7 +82,7 @@ def test_time_that_compiling_took_is_named_with_a_longer_one(monkeypatch: pytest
     report = run_risk([first, replace(first, kafka="4.3")], Silent())
     assert [part.compiled for part in report.parts] == [False, False] and report.exit_code == 3
     text = render(report, "text")
-    assert "did not end, so nothing of it is kept: repeat the command with `--time-budget 5m`" in text
+    assert "did not end, so none of it was stored: repeat the command with `--time-budget 5m`" in text
     head, rows = difference_table(report)
     assert head[2:] == ("Kafka 4.1.2", "Kafka 4.3.1") and not report.differences
     assert {row[1].partition(":")[0]: row[2:] for row in rows}["F-60"] == ("no", "yes")
