@@ -35,6 +35,10 @@ class Comprehensions(ABC):
     def ev(self, e: Expression, env: Env) -> Any:
         """Return the value of an expression."""
 
+    @abstractmethod
+    def whole(self, e: Expression, env: Env) -> Any:
+        """Return the value of an expression that is a sequence, with all its elements."""
+
     @staticmethod
     def bind(env: Env, name: str, value: Any) -> Env:
         return {**env, name: value, MEMO: {}}
@@ -42,7 +46,8 @@ class Comprehensions(ABC):
     def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
         """Yield (holds, value, environment) for each possible element. holds: it is in the domain and satisfies the
         condition."""
-        alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
+        alg, name = self.alg, e.variable.name
+        value = self.whole(e.domain, env) if e.over == "seq" else self.ev(e.domain, env)
         items: Iterator[tuple[Any, Any]]
         if e.over == "set":
             items = ((alg.s_mem(value, i), x) for i, x in enumerate(self.structure.members(e.variable.ty)))

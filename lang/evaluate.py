@@ -25,7 +25,7 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import UnsupportedNode, is_natural, unsupported
+from elrcheck.lang.tree import UnsupportedNode, is_lengthened, is_natural, unsupported
 from elrcheck.lang.types import Ty
 
 STATES = "$states"
@@ -267,7 +267,7 @@ class Evaluator(Comprehensions):
                 return self.structure.set_of([(True, self.ev(element, env)) for element in e.elements], e.ty.elem)
 
     def _elements(self, e: expr.Elements, env: Env) -> Any:
-        length, slots = self.ev(e.sequence, env)
+        length, slots = self.whole(e.sequence, env)
         return self.structure.set_of([(self.alg.cmp("lt", k, length), x) for k, x in enumerate(slots)], e.ty.elem)
 
     # ------------------------------------------------------------------------- vectors and sequences
@@ -276,7 +276,7 @@ class Evaluator(Comprehensions):
         return self.structure.entry(self.ev(e.vector, env), self.ev(e.index, env), e.vector.ty.keys, e.ty)
 
     def sequence_entry(self, e: expr.SequenceGet, env: Env) -> Any:
-        return self.structure.select(self.ev(e.sequence, env)[1], self.ev(e.index, env), e.ty)
+        return self.structure.select(self.whole(e.sequence, env)[1], self.ev(e.index, env), e.ty)
 
     def _put(self, e: expr.VectorPut, env: Env) -> Any:
         return self.structure.with_entry(self.ev(e.vector, env), self.ev(e.index, env), self.ev(e.value, env), e.ty)
@@ -285,15 +285,45 @@ class Evaluator(Comprehensions):
         structure, elem = self.structure, e.ty.elem
         match e:
             case expr.Prefix() | expr.Suffix():
-                sequence, count = self.ev(e.sequence, env), self.ev(e.count, env)
-                if not is_natural(e.count):
-                    count = structure.from_begin(count, sequence[0])
-                return (structure.take if isinstance(e, expr.Prefix) else structure.drop)(sequence, count, elem)
+                return structure.cut(self._slice(e, env), e.ty)
             case expr.AppendExpr():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():
-                joined, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)
-                for k, value in enumerate(slots):
-                    longer = structure.append(joined, value, elem)
-                    joined = structure.ite(self.alg.cmp("lt", k, length), longer, joined, e.ty)
-                return joined
+                return self._joined(self.ev(e.left, env), self.ev(e.right, env), e.ty)
+
+    def _slice(self, e: expr.Prefix | expr.Suffix, env: Env) -> Any:
+        structure, sequence, count = self.structure, self.whole(e.sequence, env), self.ev(e.count, env)
+        if not is_natural(e.count):
+            count = structure.from_begin(count, sequence[0])
+        return (structure.take if isinstance(e, expr.Prefix) else structure.drop)(sequence, count, e.ty.elem)
+
+    def _joined(self, joined: Any, other: Any, ty: Ty) -> Any:
+        length, slots = other
+        for k, value in enumerate(slots):
+            longer = self.structure.append(joined, value, ty.elem)
+            joined = self.structure.ite(self.alg.cmp("lt", k, length), longer, joined, ty)
+        return joined
+
+    def whole(self, e: Expression, env: Env) -> Any:
+        """Return a sequence, also with elements for which its type has no room: a part of it may be within the type."""
+        structure = self.structure
+        if not is_lengthened(e):
+            return self.ev(e, env)
+        match e:
+            case expr.AppendExpr():
+                longer = structure.with_room(self.whole(e.sequence, env), 1, e.ty.elem)
+                return structure.append(longer, self.ev(e.element, env), e.ty.elem)
+            case expr.Concatenation():
+                left, right = self.whole(e.left, env), self.whole(e.right, env)
+                return self._joined(structure.with_room(left, len(right[1]), e.ty.elem), right, e.ty)
+            case expr.Prefix() | expr.Suffix():
+                return self._slice(e, env)
+            case expr.IfElse():
+                c = self.ev(e.condition, env)
+                if isinstance(c, bool):
+                    return self.whole(e.then if c else e.orelse, env)
+                then, orelse = self.whole(e.then, env), self.whole(e.orelse, env)
+                room = len(then[1]) - len(orelse[1])
+                then = structure.with_room(then, -room, e.ty.elem)
+                return structure.ite(c, then, structure.with_room(orelse, room, e.ty.elem), e.ty)
+        return self.ev(e, env)

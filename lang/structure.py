@@ -181,6 +181,15 @@ class Structure(ValueLayout):
         shifted = [self.select(behind[k : k + len(slots) + 1], count, elem) for k in range(len(slots))]
         return (rest, [self.ite(alg.cmp("lt", k, rest), x, blank, elem) for k, x in enumerate(shifted)])
 
+    def with_room(self, seq: tuple[Any, list[Any]], more: int, elem: Ty) -> tuple[Any, list[Any]]:
+        """Return a sequence with this many more slots, if any."""
+        length, slots = seq
+        return length, [*slots, *(self.blank(elem) for _ in range(more))]
+
+    def cut(self, seq: Any, ty: Ty) -> Any:
+        """Return a sequence with the slots of its type; with a greater length, it has none of these values."""
+        return seq if len(seq[1]) <= self.limit(ty.hi) else (seq[0], seq[1][: self.limit(ty.hi)])
+
     def indices(self, ty: Ty) -> Sequence[Any]:
         """Return the places of a sequence's slots: numbers from 0."""
         return range(self.limit(ty.hi))

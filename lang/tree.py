@@ -119,6 +119,18 @@ def is_natural(e: Expression) -> bool:
     return e.ty != INT and e.ty.lo >= 0
 
 
+def is_lengthened(e: Expression) -> bool:
+    """Return whether a sequence may have got more elements than its type has room for."""
+    match e:
+        case expr.AppendExpr() | expr.Concatenation():
+            return True
+        case expr.Prefix() | expr.Suffix():
+            return is_lengthened(e.sequence)
+        case expr.IfElse():
+            return is_lengthened(e.then) or is_lengthened(e.orelse)
+    return False
+
+
 def limits_of(ty: Ty) -> set[str]:
     """Return the fields of the configuration that limit numbers or sequences inside a type."""
     return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}

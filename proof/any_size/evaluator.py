@@ -195,6 +195,9 @@ class AnySizeEvaluator(Evaluator):
             lambda at: structure.ite(structure.eq(at, changed, keys), value, vector(at), e.ty.elem), outside
         )
 
+    def whole(self, e: Expression, env: Env) -> Any:
+        return self.ev(e, env)
+
     def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         if isinstance(e, expr.Concatenation):
             return self.structure.joined(self.ev(e.left, env), self.ev(e.right, env), e.ty.elem)

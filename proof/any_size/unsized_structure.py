@@ -351,6 +351,9 @@ class AnySizeStructure(Structure):
         rest = alg.ite(alg.cmp("le", count, seq.length), alg.sub(seq.length, count), 0)
         return Elements(rest, ComputedOnce(lambda index: seq.at(alg.add(index, count))))
 
+    def cut(self, seq: Any, ty: Ty) -> Any:
+        return seq
+
     def append(self, seq: Any, value: Any, elem: Ty) -> Any:
         alg = self.alg
         at = ComputedOnce(lambda index: self.ite(alg.cmp("eq", index, seq.length), value, seq.at(index), elem))

@@ -181,7 +181,13 @@ FORMS = {
     "log": (
         *("{s}.log[:<int>]", "{s}.log[<int>:]", "{s}.log[:-1]", "{s}.log[-2:]", "{s}.log[max(0, <int>):]"),
         *("tuple(VAR for VAR in <log> if <bool>)", "({s}.log + (<node>,) if len({s}.log) < c.most else {s}.log)"),
-        *("(*{s}.log[:2], <node>)", "(<log>[:1] + <log>[:2])", "(<log> if <bool> else <log>)"),
+        *(
+            "(*{s}.log[:2], <node>)",
+            "(<log>[:1] + <log>[:2])",
+            "(*{s}.log, <node>)[1:]",
+            "({s}.log + <log>)[:3]",
+            "(<log> if <bool> else <log>)",
+        ),
     ),
     "rec": (
         *("replace(<rec>, num=<num>)", "replace(<rec>, who=<node>, via=<some node>)", "(<rec> if <bool> else <rec>)"),

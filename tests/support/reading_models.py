@@ -150,6 +150,10 @@ def Init(c: C, at: At) -> S:
 def narrow(s: S) -> Few:
     return s.at
 @action
+def Slide(c: C, s: S, n: Node) -> S:
+    require(s.at > 1, "it is the rule")
+    return replace(s, queue=(s.queue + (n,))[1:])
+@action
 def Push(c: C, s: S, n: Node) -> S:
     require(len(s.queue) < 3, "there is room")
     return replace(s, queue=(*s.queue, n), few=s.at if 0 <= s.at and s.at < 3 else s.few)
