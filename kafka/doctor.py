@@ -109,7 +109,7 @@ def _packages(uses: Mapping[str, str]) -> Iterable[DoctorItem]:
 
 
 def _java(environ: Mapping[str, str]) -> str:
-    from elrcheck.base.system.programs import find_java
+    from elrcheck.base.programs import find_java
 
     java = find_java(environ)
     return f"{java.version} ({java.path})"

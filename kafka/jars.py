@@ -19,7 +19,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kept.store import Store
-from elrcheck.base.system.programs import run_program
+from elrcheck.base.programs import run_program
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 PATIENCE = 900.0  # seconds for Maven to fetch everything

@@ -31,7 +31,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.store import FileStore
 from elrcheck.base.package_files import files_of
-from elrcheck.base.system.programs import Java, find_java, run_program
+from elrcheck.base.programs import Java, find_java, run_program
 from elrcheck.kafka.jars import ClassPath
 
 OLDEST = 17

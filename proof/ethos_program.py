@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.system.programs import run_program
+from elrcheck.base.programs import run_program
 from elrcheck.proof.check_proofs import SIGNATURE
 
 NEEDED = "--reference-define-fun"

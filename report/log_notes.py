@@ -1,8 +1,8 @@
-"""The effects of a trace's steps on the logs: before and after, committed records, and lost ones.
+"""The effects of a trace's steps on the logs: before and after, committed records, and lost ones; and what that means.
 
 Everything comes from the changes that the trace lists, so it is the same for a trace of any command. A record is
 *committed* once the high watermark has passed it; *acknowledged* appears only if the trace tracks the answers to
-producers (the leaf `acked`).
+producers (the leaf `acked`). `sentence` says what a violation means, for people who have not read the model.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView, Truth
 
 _LOG = re.compile(r"broker\[(\d+)\]\.log")
@@ -142,3 +143,45 @@ def _leader_of(step: Step) -> str:
         if match and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):
             return match[1]
     return CONTROLLER
+
+
+def sentence(result: PropertyReport) -> str:
+    """Return what the counterexample shows: the lost record, or the property that is false; empty without one."""
+    if result.verdict != "violated" or result.counterexample is None:
+        return ""
+    return loss_in_words(result.counterexample) or _false(result, result.counterexample)
+
+
+def stake(result: PropertyReport) -> str:
+    """Return what users lose; empty where `sentence` says it, or nothing does."""
+    return "" if result.counterexample is None or loss_in_words(result.counterexample) else result.at_stake
+
+
+def loss_in_words(trace: TraceView) -> str:
+    """Return a sentence about the record that is lost at the end of a trace; empty if none is."""
+    missing = loss(trace)
+    if missing is None:
+        return ""
+    kind = "An acknowledged" if missing.acknowledged else "A committed"
+    record, last = name(missing.record), len(trace.steps)
+    where = f"no log has {record} any more"
+    if missing.leader is not None:
+        where = f"broker {missing.leader} leads without {record}"
+    when = f"in step {missing.committed}" if missing.committed else "before the first step"
+    history = f"committed {when}"
+    if missing.lost is not None:
+        history += f", lost in step {missing.lost}"
+    return f"{kind} record can be lost: after step {last} {where} ({history})."
+
+
+def shortest(report: CheckReport) -> PropertyReport | None:
+    """Return the violated property with the shortest counterexample; None if every property holds."""
+    violations = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
+    return min(violations, key=lambda each: (each.depth is None, each.depth or 0), default=None)
+
+
+def _false(result: PropertyReport, trace: TraceView) -> str:
+    statement = result.statement.rstrip(".") or f"{result.id} {result.name}"
+    if trace.loop is not None:
+        return f"It can happen that this never comes true: “{statement}”."
+    return f"After step {len(trace.steps)} this is false: “{statement}”."

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault, suggest
-from elrcheck.base.system.addresses import Address, address, unreachable
+from elrcheck.base.programs import Address, address, unreachable
 
 Kind: TypeAlias = Literal["local", "standalone", "yarn", "k8s"]
 

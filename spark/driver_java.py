@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.system.programs import Java, ask_version
+from elrcheck.base.programs import Java, ask_version
 
 OLDEST = 17
 REMEDIES = (

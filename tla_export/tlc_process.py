@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.base.system.programs import Java, find_java
+from elrcheck.base.programs import Java, find_java
 from elrcheck.tla_export.reading.parse import ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import TlcOutput, TlcState, meaning, read_output
 from elrcheck.tla_export.witness import Witness

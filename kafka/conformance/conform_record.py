@@ -18,9 +18,9 @@ from time import monotonic
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
+from elrcheck.base.programs import find_java
 from elrcheck.base.progress import Progress
 from elrcheck.base.roundtrip import from_text, to_text
-from elrcheck.base.system.programs import find_java
 from elrcheck.catalogue.evidence.conformance import (
     NAME,
     Compared,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.base.system.addresses import Address, address, unreachable
+from elrcheck.base.programs import Address, address, unreachable
 from elrcheck.kafka.captured_warnings import captured_warnings
 from elrcheck.kafka.live.client_properties import ClientSettings
 

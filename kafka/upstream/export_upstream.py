@@ -16,8 +16,8 @@ from zipfile import ZipFile
 from elrcheck.base.atomic import write_files
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kafka_requests import UpstreamRequest
+from elrcheck.base.programs import run_program
 from elrcheck.base.progress import Progress
-from elrcheck.base.system.programs import run_program
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.finding_file import Patch
 from elrcheck.catalogue.packaged_findings import find_finding

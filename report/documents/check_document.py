@@ -34,7 +34,7 @@ from elrcheck.report.document import (
     grouped,
 )
 from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
-from elrcheck.report.plain_sentence import sentence, stake
+from elrcheck.report.log_notes import sentence, stake
 from elrcheck.report.plain_words import (
     broker_count,
     from_store,

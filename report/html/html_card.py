@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.documents.risk_document import SEARCHED, WORDS, reach_in_words, shared_and_rest
-from elrcheck.report.plain_sentence import sentence, shortest, stake
+from elrcheck.report.log_notes import sentence, shortest, stake
 from elrcheck.report.plain_words import some_of
 from elrcheck.report.sweep_matrix import smallest
 from elrcheck.report.words.assess_words import by_design_together, findings_together

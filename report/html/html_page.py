@@ -13,7 +13,7 @@ from elrcheck.report.html.html_charts import growth, matrix, variables, yields
 from elrcheck.report.html.html_part import Charts, HtmlPage, PagePart, facts_of, labelled
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
-from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.log_notes import sentence
 from elrcheck.report.plain_words import broker_count, settings_of, stored_at, with_reason
 from elrcheck.report.terminal import STYLES
 from elrcheck.results.any_report import Report

@@ -9,7 +9,7 @@ from typing import Any
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.html.html_sequence import SequenceDiagram, diagram
 from elrcheck.report.html.page_template import packaged, source
-from elrcheck.report.plain_sentence import lost
+from elrcheck.report.log_notes import loss_in_words
 from elrcheck.results.trace_view import DrawnFields, DrawnPartition, RefusedAction, Scene, TraceView, Truth
 
 MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
@@ -148,7 +148,7 @@ def trace_block(
         _data(view) | _scene_data(view, scenes, pictures),
         word,
         shows_violation,
-        plain or lost(view),
+        plain or loss_in_words(view),
         picture=pictures[-1] if pictures else "",
         legend=legend_of(scenes[-1].drawn) if scenes else "",
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.base.system.programs import Java
+from elrcheck.base.programs import Java
 from elrcheck.kafka.cluster import node_settings
 from elrcheck.kafka.cluster.node_settings import DRAFT, RECORDING, ClassArchive
 from elrcheck.kafka.jars import ClassPath

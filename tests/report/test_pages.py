@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_sequence import diagram
-from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.log_notes import sentence
 from elrcheck.report.report_pages import page_kind, page_of
 from elrcheck.results.any_report import Report
 from elrcheck.results.gate_report import Difference

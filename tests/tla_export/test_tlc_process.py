@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.base.system.programs import find_java, major_version
+from elrcheck.base.programs import find_java, major_version
 from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.reading.parse import ModelValue, TlaFunction, ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import meaning, read_output, read_states

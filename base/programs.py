@@ -1,15 +1,19 @@
-"""Runs other programs to their end, and finds a Java runtime: in JAVA_HOME first and then on PATH."""
+"""Runs other programs to their end, finds a Java runtime, and reads the addresses of servers.
+
+Java is looked for in JAVA_HOME first and then on PATH. An address is HOST:PORT, or [IPv6]:PORT.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
 
@@ -95,3 +99,28 @@ def ask_version(program: str, env: Mapping[str, str]) -> Java:
     if match is None:
         raise EnvironmentFault("java-missing", f"{program} -version reports no version", help=REMEDIES)
     return Java(Path(program), match[1], major_version(match[1]))
+
+
+Address: TypeAlias = tuple[str, int]
+"""A host and a port."""
+
+
+def address(text: str) -> Address | None:
+    """Return the address that a text names; None for any other text."""
+    match = re.fullmatch(r"(?:\[([0-9A-Za-z:.%]+)\]|([^\[\]:,/@\s]+)):([0-9]{1,5})", text.strip())
+    if match is None or not 0 < int(match[3]) < 65536:
+        return None
+    return match[1] or match[2], int(match[3])
+
+
+def unreachable(addresses: Iterable[Address], seconds: float) -> list[str]:
+    """Return why no server listens at these addresses; empty if one does. seconds: for each attempt."""
+    reasons = []
+    for host, port in addresses:
+        try:
+            socket.create_connection((host, port), seconds).close()
+        except OSError as fault:
+            reasons.append(f"{host}:{port}: {fault.strerror or fault}")
+        else:
+            return []
+    return reasons

@@ -1,1 +1,0 @@
-"""Other programs and servers, of this machine or reached from it."""
