@@ -99,7 +99,11 @@ def _applied(change: _Change, lines: list[str], path: str, name: str) -> list[st
             if there != line:
                 says = "the file ends before it" if there is None else f"the file has `{_quoted(there)}`"
                 message = f"{what} does not fit: line {start + k + 1} should be `{_quoted(line)}`, and {says}"
-                raise UsageFault("patch-mismatch", message, where=where, help=f"it is for another version: {MAKE}")
+                help = f"it is for another version: {MAKE}"
+                if there is not None and there.rstrip("\r\n") == line.rstrip("\r\n"):
+                    message = f"{what} does not fit: line {start + k + 1} has another line end in the file"
+                    help = "one of them has the line ends of Windows: convert it, as dos2unix does"
+                raise UsageFault("patch-mismatch", message, where=where, help=help)
         if start > len(lines):
             raise UsageFault("patch-mismatch", f"{what} is beyond the end of the file", where=where)
         changed += lines[reached:start]

@@ -81,6 +81,11 @@ GOOD = diff_of(TEXTS, {**TEXTS, "model/a.py": TEXTS["model/a.py"].replace("line 
     ("diff", "code", "words"),
     [
         (GOOD.replace(" line 8", " line eight"), "patch-mismatch", "hunk 1 of model/a.py does not fit: line 8 should"),
+        (
+            GOOD.replace("\n", "\r\n"),
+            "patch-mismatch",
+            "hunk 1 of model/a.py does not fit: line 6 has another line end",
+        ),
         (GOOD.replace("@@ -6,7 +6,7 @@", "@@ -5,7 +5,7 @@"), "patch-mismatch", "line 5 should be `line 6`"),
         (GOOD.replace("@@ -6,7 +6,7 @@", "@@ -90,7 +90,7 @@"), "patch-mismatch", "the file ends before it"),
         (GOOD.replace("@@ -6,7 +6,7 @@", "@@ -6,9 +6,9 @@"), "patch-not-diff", "ends early"),
