@@ -17,11 +17,12 @@ class BuildWithPrograms(build_py):
     """Copies the package, then lets the copy lower its model."""
 
     def run(self) -> None:
+        place = Path(self.build_lib).resolve()
+        if not self.editable_mode:
+            shutil.rmtree(place / "elrcheck", ignore_errors=True)  # of older sources: it may have modules that are gone
         super().run()
         if self.editable_mode:
             return
-        place = Path(self.build_lib).resolve()
-        shutil.rmtree(place / "elrcheck" / "shipped", ignore_errors=True)  # of a build from older sources
         paths = [str(place), *filter(None, [os.environ.get("PYTHONPATH")])]
         environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "elrcheck.catalogue.shipped_programs", str(place / "elrcheck" / "shipped")]

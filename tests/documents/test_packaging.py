@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from setuptools import Distribution
 
 import elrcheck
 from support.places import ROOT, sources
@@ -33,6 +36,26 @@ def folders_with_code() -> set[str]:
 
 def test_every_folder_is_listed_as_a_package() -> None:
     assert set(SETUPTOOLS["packages"]) == (folders_with_code() | {"elrcheck"}) - NOT_SHIPPED
+
+
+@pytest.mark.parametrize("editable", [False, True])
+def test_a_build_has_no_module_of_an_earlier_one(
+    editable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install .` after an update builds in the same folder: a folder that became a file would hide that file."""
+    declared: dict[str, Any] = {}
+    monkeypatch.setattr("setuptools.setup", lambda **options: declared.update(options))
+    runpy.run_path(str(ROOT / "setup.py"))
+    old = tmp_path / "elrcheck" / "gone" / "__init__.py"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    there: list[bool] = []
+    monkeypatch.setattr("setuptools.command.build_py.build_py.run", lambda _: there.append(old.exists()))
+    monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
+    build = declared["cmdclass"]["build_py"](Distribution({"packages": []}))
+    build.build_lib, build.editable_mode = str(tmp_path), editable
+    build.run()
+    assert there == [editable]
 
 
 def test_what_is_shipped_imports_nothing_that_is_not() -> None:
