@@ -166,7 +166,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Labelled("unreached", ", ".join(unreached))
     for overflow in search.overflows:
         steps = f"{overflow.leaf} exceeded its bit width in {grouped(overflow.count)} steps"
-        keys = ", or a key was outside the map" if "[" in overflow.leaf else ""
+        keys = ", or a key was outside the map or vector" if "[" in overflow.leaf else ""
         yield Labelled("overflow", f"{steps}{keys}: it needs a guard, or its type more room")
     if report.extent is not None:
         yield from _extent(report.extent, detail)
