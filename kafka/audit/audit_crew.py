@@ -1,4 +1,4 @@
-"""Processes that each judge a share of the partitions of a log (`shares.py`).
+"""Processes that each judge a share of the partitions of a log (`Share`).
 
 This process reads and checks the log and sends every record to all of them; each picks its own. Their findings are
 added up like those of the buckets of an audit on Spark.
@@ -19,9 +19,8 @@ from elrcheck.base.runner.worker import WorkerProcess, end_workers
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit, findings_of
 from elrcheck.kafka.audit.rules import NONE, Repairs
-from elrcheck.kafka.log.entries import Item, RecordRun
+from elrcheck.kafka.log.entries import EVERY, Item, RecordRun, Share
 from elrcheck.kafka.log.log_files import MetadataLog
-from elrcheck.kafka.log.shares import EVERY, Share
 
 MOST_RECORDS = 1 << 13
 """Records in a message."""

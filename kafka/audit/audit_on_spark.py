@@ -35,6 +35,7 @@ from elrcheck.kafka.audit.spark_tasks import (
 )
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.dump_text import LOOKED_AT, starts_as_dump
+from elrcheck.kafka.log.entries import EVERY
 from elrcheck.kafka.log.log_files import (
     FOLDER,
     WHAT_IT_IS,
@@ -46,7 +47,6 @@ from elrcheck.kafka.log.log_files import (
 )
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.segments import unreadable
-from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 from elrcheck.spark.cancellable_job import Cancelled, ExecutorWatch, run_job
 

@@ -25,10 +25,9 @@ from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import findings_of
 from elrcheck.kafka.audit.rules import Repairs
 from elrcheck.kafka.log.dump_text import read_dump_text
-from elrcheck.kafka.log.entries import Item, RecordRun, decoded, ended
+from elrcheck.kafka.log.entries import EVERY, Item, RecordRun, decoded, ended, name_in, shares_of
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one, read_log
 from elrcheck.kafka.log.segments import StoredBatch, read_pieces
-from elrcheck.kafka.log.shares import EVERY, name_in, shares_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

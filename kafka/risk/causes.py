@@ -14,7 +14,7 @@ from typing import Any
 
 from elrcheck.catalogue.evidence.attributed import happens, repair_in
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.kafka.risk.event_kinds import LOSING, UNCLEAN, Events
+from elrcheck.kafka.risk.event_sets import LOSING, UNCLEAN, Events
 from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import LastKnownLeader

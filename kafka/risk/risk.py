@@ -21,8 +21,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
-from elrcheck.kafka.risk.event_kinds import in_words
-from elrcheck.kafka.risk.event_sets import EventSets, contains, fitting, suspects
+from elrcheck.kafka.risk.event_sets import EventSets, contains, fitting, in_words, suspects
 from elrcheck.kafka.risk.risk_answer import Answerer, KnownRules, outside_findings
 from elrcheck.kafka.risk.risk_search import RiskSearch, Stopwatch, TimeBudget
 from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of, setting_risks

@@ -14,7 +14,7 @@ from elrcheck.catalogue.partition_picture import broker_list, sentence
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.properties import ConsistentRead, NoCommittedRecordLost
 from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
-from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
+from elrcheck.kafka.risk.event_sets import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import OutOfTime, RiskSearch
 from elrcheck.kafka.risk.settings_group import BY_SETTING, SettingsGroup
 from elrcheck.lang.load import Model

@@ -31,8 +31,7 @@ from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import SearchSettings
 from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
-from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer
+from elrcheck.kafka.risk.event_sets import BY_NAME, Events, EventSets, SetAnswer, budgets_of
 from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel

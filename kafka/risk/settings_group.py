@@ -21,7 +21,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.configured import of_release, partition_config, release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
+from elrcheck.kafka.risk.event_sets import BY_NAME, KINDS, Events, RiskEvent, budgets_of
 from elrcheck.kafka.topics.described import Described, TopicSettings, settings_of
 from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.model.config import Config

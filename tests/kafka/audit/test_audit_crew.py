@@ -19,9 +19,9 @@ from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.audit_crew import Crew
 from elrcheck.kafka.audit.findings import LogFindings, add_share, report_of
 from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.log.entries import EVERY, Share, share_of, shares_of
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import name_of_partition
-from elrcheck.kafka.log.shares import EVERY, Share, share_of, shares_of
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, audited
 from support.cluster_restarts import Cluster, written_restarts

@@ -25,9 +25,9 @@ from elrcheck.kafka.audit.spark_tasks import (
     read_whole,
 )
 from elrcheck.kafka.log.cluster_state import PartitionKey
+from elrcheck.kafka.log.entries import EVERY
 from elrcheck.kafka.log.log_files import logs_of
 from elrcheck.kafka.log.metadata_records import name_of_partition
-from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, audited
 from support.log_stories import BY_KAFKA

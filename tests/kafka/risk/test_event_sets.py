@@ -8,8 +8,18 @@ import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.risk.event_kinds import KINDS, Events, budgets_of, in_words
-from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer, contains, fitting, parts, suspects
+from elrcheck.kafka.risk.event_sets import (
+    KINDS,
+    Events,
+    EventSets,
+    SetAnswer,
+    budgets_of,
+    contains,
+    fitting,
+    in_words,
+    parts,
+    suspects,
+)
 from elrcheck.kafka.risk.settings_group import group_of
 
 NAMES = ("stop", "kill", "crash")
