@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edited_copy import EditedCopy, SourceEdit
-from measure import PrintedTable
+from measure import EditedCopy, PrintedTable, SourceEdit
 
 MANY = 6
 """More actions than these are counted, not named."""

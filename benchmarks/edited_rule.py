@@ -18,8 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from edited_copy import EditedCopy, SourceEdit
-from measure import PrintedTable
+from measure import EditedCopy, PrintedTable, SourceEdit
 
 EDITS = {
     "recovery": SourceEdit(
