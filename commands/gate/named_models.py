@@ -47,7 +47,8 @@ class NamedModels:
         if patch is not None and entry.controller:
             message = "--patch does not change the controller that `controller = true` proves"
             raise UsageFault("usage-option", message, where=where, help="leave one of the two out")
-        return replace(entry, selection=replace(entry.selection, model=model, patch=patch))
+        scope = self._scope(entry.selection.scope)
+        return replace(entry, selection=replace(entry.selection, model=model, scope=scope, patch=patch))
 
     def patch_of(self, model: Path | None) -> Path | None:
         """Return the diff of a model, None without one. model: the path that the user gave."""
@@ -80,15 +81,28 @@ class NamedModels:
 
     def written(self, selection: Selection) -> Selection:
         """Return the selection of a new entry in the notation of a baseline."""
+        if _is_file(selection.scope):
+            selection = replace(selection, scope=self.place(Path(selection.scope)).as_posix())
         if selection.model is None:
             return selection
         model = declared(selection.model)
-        variant, scope = model.variant(selection.variant).name, model.scope(selection.scope).name
+        scope = selection.scope if _is_file(selection.scope) else model.scope(selection.scope).name
+        variant = model.variant(selection.variant).name
         return replace(selection, variant=variant, scope=scope, model=self.place(selection.model))
 
+    def _scope(self, written: str) -> str:
+        """Return the scope to run: a file in the folder of the baseline, else in the working directory."""
+        file = self.baseline.parent / written
+        return str(file) if _is_file(written) and file.is_file() else written
+
     def place(self, file: Path) -> Path:
-        """Return the path of a model relative to the folder of the baseline."""
+        """Return the path of a model or scope relative to the folder of the baseline."""
         return Path(os.path.relpath(file.resolve(), self.baseline.parent.resolve()))
+
+
+def _is_file(scope: str) -> bool:
+    """Return whether a scope is a file of the user."""
+    return scope.endswith(".toml") or "/" in scope
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from elrcheck.commands.new_model import write_new
 from support.edits import patch_file, replaced
 from support.invoked import Invoke
 from support.places import protocol
@@ -77,6 +78,26 @@ def test_the_settings_name_models_too(gated: Path, invoke: Invoke, tmp_path: Pat
         assert invoke("gate")[0] == 0
     code, out, _ = invoke("check")
     assert code == 0 and "two_phase, default" in out
+
+
+def test_a_scope_file_is_found_from_the_folder_of_the_baseline(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the model is; CI and pytest start elsewhere."""
+    team = tmp_path / "team"
+    team.mkdir()
+    (team / "small.toml").write_text("processes = 2\n")
+    write_new("lock", team)
+    add = ("gate", "--baseline", "team/b.toml", "--model", "team/lock.py", "--variant", "atomic")
+    assert invoke(*add, "--add", "a", "--scope", "team/small.toml")[0] == 0
+    assert 'scope = "small.toml"' in (team / "b.toml").read_text()
+    assert invoke("gate", "--baseline", "team/b.toml", "--model", "team/lock.py")[0] == 0
+    monkeypatch.chdir(team)
+    assert invoke("gate", "--baseline", "b.toml", "--model", "lock.py")[0] == 0
+    text = (team / "b.toml").read_text().replace('scope = "small.toml"', 'scope = "team/small.toml"')
+    (team / "b.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert invoke("gate", "--baseline", "team/b.toml", "--model", "team/lock.py")[0] == 0
 
 
 def test_a_named_model_without_an_entry_is_an_error(gated: Path, invoke: Invoke) -> None:
