@@ -29,6 +29,8 @@ from elrcheck.lang.tree import UnsupportedNode, is_lengthened, is_natural, unsup
 from elrcheck.lang.types import Ty
 
 STATES = "$states"
+WHOLE = "$whole "
+"""Prefix of a key of an environment: with the name of a local, a function that returns its sequence (`whole`)."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Evaluator(Comprehensions):
     def _block(self, block: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
         match block:
             case Let(name=name, value=value, rest=rest):
-                return self._block(rest, self.named(env, name, self.ev(value, env), value.ty), ty)
+                inner = self.named(env, name, self.ev(value, env), value.ty)
+                return self._block(rest, self._with_whole(inner, name, value, env), ty)
             case Require(condition=condition, name=name, rest=rest):
                 holds = self.ev(condition, env)
                 if holds is False:
@@ -160,7 +163,8 @@ class Evaluator(Comprehensions):
             case expr.Arithmetic():
                 return self._arithmetic(e, env)
             case expr.LetIn():
-                return self.ev(e.body, self.bind(env, e.name, self.ev(e.value, env)))
+                inner = self.bind(env, e.name, self.ev(e.value, env))
+                return self.ev(e.body, self._with_whole(inner, e.name, e.value, env))
             case expr.NoneLiteral():
                 return self.structure.blank(e.ty) if e.ty.kind == "opt" else -1
             case expr.SortList():
@@ -304,9 +308,15 @@ class Evaluator(Comprehensions):
             joined = self.structure.ite(self.alg.cmp("lt", k, length), longer, joined, ty)
         return joined
 
+    def _with_whole(self, inner: Env, name: str, value: Expression, env: Env) -> Env:
+        """Return the environment behind a local name; of a lengthened sequence it has all elements, if asked for."""
+        return {**inner, WHOLE + name: lambda: self.whole(value, env)} if is_lengthened(value) else inner
+
     def whole(self, e: Expression, env: Env) -> Any:
         """Return a sequence, also with elements for which its type has no room: a part of it may be within the type."""
         structure = self.structure
+        if type(e) is Variable and (value := env.get(WHOLE + e.name)) is not None:
+            return value()
         if not is_lengthened(e):
             return self.ev(e, env)
         match e:

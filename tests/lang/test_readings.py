@@ -144,6 +144,7 @@ CASES = {
         "any(k == 3 for k in range(narrow(s)))",
         "sum(k for k in range(narrow(s) - s.at, narrow(s))) == 3",
         "(s.queue + (1,))[1:] == s.queue",
+        "last_of_more(s) == 1 and len(s.queue) == 3",
         "(*s.queue, 1)[3] == 1 if len(s.queue) == 3 else s.at > 0",
         "len((s.queue + s.queue)[2:]) == 4 and (s.queue + s.queue)[3] == 1",
         "any(n == 1 for n in (*s.queue, 0)) and 1 in (s.queue + s.queue)[3:][:2]",

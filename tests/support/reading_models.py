@@ -152,7 +152,12 @@ def narrow(s: S) -> Few:
 @action
 def Slide(c: C, s: S, n: Node) -> S:
     require(s.at > 1, "it is the rule")
-    return replace(s, queue=(s.queue + (n,))[1:])
+    longer = s.queue + (n,)
+    return replace(s, queue=longer[1:], few=len(longer[3:]))
+@op
+def last_of_more(s: S) -> Node:
+    more = (*s.queue, 1)
+    return more[len(more) - 1]
 @action
 def Push(c: C, s: S, n: Node) -> S:
     require(len(s.queue) < 3, "there is room")
