@@ -168,8 +168,10 @@ def _say_what_is_guarded(shell: Shell, guarded: GuardedByCi, folder: Path, optio
 
     if guarded.topics is not None:
         places = ", ".join("this folder" if place == Path() else str(place) for place in guarded.topics.places)
+        later = any((folder / place).is_dir() for place in guarded.topics.places)
         shell.note(
-            f"the topics in {places} are assessed for Kafka {guarded.topics.kafka}, also those of files added later"
+            f"CI assesses the topics in {places} for Kafka {guarded.topics.kafka}"
+            + ", also those of files added later" * later
             + "; --kafka names another release" * ("--kafka" not in options)
         )
     elif guarded.own is None:

@@ -145,7 +145,7 @@ def _findings(report: AssessReport, detail: int) -> Iterator[Block]:
             yield from wrapped("  do", finding.remedy)
     if in_a_line and detail >= 0:
         last = together[-1].finding.finding
-        yield Line(f"-v says what has to happen and what to do; for one of them, `elrcheck show`, as in `show {last}`")
+        yield Line(f"-v says what has to happen and what to do, `elrcheck show {last}` everything about one of them")
 
 
 def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:

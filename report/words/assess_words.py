@@ -100,8 +100,8 @@ def assessment_in_words(report: AssessReport) -> str:
     losses = [one for one in findings if one.severity == "loss"]
     on_brokers = sum(one.level == "brokers" for one in losses)
     losing = (
-        f"{len(losses)} known findings can lose acknowledged records, and {on_brokers} of them have, on brokers of"
-        f" this release; {len(findings) - len(losses)} can leave a partition without a leader or stop a broker"
+        f"{len(losses)} known findings can lose acknowledged records, {on_brokers} of them have on brokers of this"
+        f" release; {len(findings) - len(losses)} can leave a partition without a leader or stop a broker"
     )
     in_release = losing if findings else "no finding is known with these settings"
     return "; ".join(filter(None, (_flagged(report), _allowed(report), in_release)))

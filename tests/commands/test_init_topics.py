@@ -30,7 +30,7 @@ def test_topics_of_the_repository_are_assessed(invoke: Invoke, tmp_path: Path) -
     (tmp_path / "lock.py").write_text("MODEL = ProtocolModel(1)\n")
     code, out, err = invoke("init", "--kafka", "4.1")
     assert code == 0 and "elrcheck-baseline.toml" not in out and not (tmp_path / "elrcheck-baseline.toml").exists()
-    assert "the topics in this folder are assessed for Kafka 4.1, also those of files added later" in err
+    assert "CI assesses the topics in this folder for Kafka 4.1, also those of files added later" in err
     assert "`elrcheck init --force --model lock.py --kafka 4.1` guards it" in err
     document = yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text())
     (step,) = steps(document, "topics")
@@ -68,10 +68,12 @@ def test_a_named_folder_of_topics_is_all_that_is_assessed(invoke: Invoke, tmp_pa
         'resource "kafka_topic" "a" {\n  name = "a"\n  replication_factor = 3\n}\n'
     )
     code, _, err = invoke("init", "--kafka", "4.1", "--topics", "topics")
-    assert code == 0 and "the topics in topics are assessed" in err
+    assert code == 0 and "CI assesses the topics in topics for Kafka 4.1, also those of files added later" in err
     (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
     named = ("topics/new/b.yaml", "other/b.yaml", "topics/readme.md")
     assert [bool(re.search(hook["files"], name)) for name in named] == [True, False, False]
+    err = invoke("init", "--force", "--kafka", "4.1", "--topics", "topics/a.tf")[2]
+    assert "CI assesses the topics in topics/a.tf for Kafka 4.1\n" in err
 
 
 def test_a_template_is_excluded(invoke: Invoke, tmp_path: Path) -> None:
