@@ -17,6 +17,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.source import ModelError
+from elrcheck.report.plain_words import some_of
 from elrcheck.stored_traces.recorded import parse_action
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
@@ -24,6 +25,8 @@ from elrcheck.traces.scenes import MOST_CHOICES, drawing_of
 from elrcheck.traces.truth import first_violated
 
 MOST_STEPS = 1000
+MOST_NAMED = 6
+"""Choices of arguments that a message names."""
 CACHED_STATES = 2000
 """Number of states whose actions are cached."""
 
@@ -133,7 +136,8 @@ class FollowedSpace:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise _refused(number, word, f"{len(matches)} choices of its arguments are possible")
+            named = some_of([self.word(choices[i][0]) for i in matches], MOST_NAMED)
+            raise _refused(number, word, f"{len(matches)} choices of its arguments are possible", f"name one: {named}")
         raise _refused(number, word, self._why_not(state, requested))
 
     def _why_not(self, state: Any, requested: Label | str) -> str:

@@ -315,6 +315,12 @@ def test_a_walk_goes_forth_and_back_without_changing(tmp_path: Path) -> None:
     assert again.show().steps == 1 and "Fence" in str(again)
 
 
+def test_a_walk_names_the_choices_of_a_step() -> None:
+    with pytest.raises(elrcheck.UsageFault, match="2 choices of its arguments are possible") as caught:
+        elrcheck.start("legacy", "two-brokers").step("Fence")
+    assert caught.value.help == "name one: Fence(b=0), Fence(b=1)"
+
+
 def test_a_walk_says_why_a_step_is_refused() -> None:
     walk = elrcheck.start("legacy", "two-brokers").step("Fence(1)")
     with pytest.raises(elrcheck.UsageFault, match=r"step 2, `Fence\(1\)`: it is not enabled there: b is unfenced"):
