@@ -10,24 +10,9 @@ from typing import Annotated, TypeAlias
 
 from elrcheck.base.option import Option
 
-KINDS = (
-    "variants",
-    "scopes",
-    "properties",
-    "witnesses",
-    "lemmas",
-    "actions",
-    "knobs",
-    "budgets",
-    "scenarios",
-    "hazards",
-    "findings",
-    "recipes",
-    "rules",
-    "errors",
-    "formats",
-    "terms",
-)
+OF_ANY_MODEL = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
+"""Kinds of names that every model has."""
+KINDS = (*OF_ANY_MODEL, "budgets", "scenarios", "hazards", "findings", "recipes", "rules", "errors", "formats", "terms")
 """Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
 
 FAIL_ON: Mapping[str, str] = {

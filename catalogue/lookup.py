@@ -23,7 +23,7 @@ from dataclasses import MISSING, fields
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.base.common_options import KINDS, ModelSource
+from elrcheck.base.common_options import KINDS, OF_ANY_MODEL, ModelSource
 from elrcheck.base.errors import UsageFault, did_you_mean, error_codes, exit_of, suggest
 from elrcheck.base.typed.configuration import KAFKA_NAMES, SIZES_HELP
 from elrcheck.catalogue.model_entries import (
@@ -96,18 +96,14 @@ def _plain(text: str) -> str:
     return re.sub(r"(?<!\S)\*(\w[^*]*)\*", r"\1", linked).replace("`", "").strip()
 
 
-FILE_KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
-"""Kinds that every model has; the others are about Kafka's partition."""
-
-
 def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
     """Return the entries of one kind. predicates: makes the entries of properties.
 
     Raises UsageFault for a kind that only Kafka's partition has.
     """
-    if kind not in FILE_KINDS:
+    if kind not in OF_ANY_MODEL:
         message = f"{kind} are about Kafka's partition"
-        raise UsageFault("unknown-kind", message, help=f"a model in a file has {', '.join(FILE_KINDS)}")
+        raise UsageFault("unknown-kind", message, help=f"a model in a file has {', '.join(OF_ANY_MODEL)}")
     model = declared(file)
     whole = model.whole()
     match kind:
@@ -150,8 +146,6 @@ WORDS = "terms"
 """The kind of the words that the glossary explains."""
 OF_NO_MODEL = ("errors", "formats", WORDS)
 """Kinds that are the same for every model."""
-OF_KAFKA = tuple(kind for kind in KINDS if kind not in (*FILE_KINDS, *OF_NO_MODEL))
-"""Kinds that only Kafka's partition has."""
 MOST_PLACES = 12
 """Entries mentioning a word that a help line names; it counts the others."""
 _BRIEF = ("id", "name", "summary", "compared")
@@ -186,7 +180,7 @@ def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry
 
 
 def _find_in_file(file: ModelSource, name: str, kind: str | None) -> Entry:
-    members = {k: file_entries(file, k, _predicates) for k in FILE_KINDS if kind in (None, k)}
+    members = {k: file_entries(file, k, _predicates) for k in OF_ANY_MODEL if kind in (None, k)}
     entry = _entry_of(name, members)
     if entry is None:
         entry = _entry_of(name, {k: full_entries(k) for k in OF_NO_MODEL if kind in (None, k) and k != WORDS})

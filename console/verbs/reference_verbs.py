@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
-from elrcheck.base.common_options import KINDS, ModelFile, ModelSource, PatchFile, run_dir_option
+from elrcheck.base.common_options import KINDS, OF_ANY_MODEL, ModelFile, ModelSource, PatchFile, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.base.requests import Selection
@@ -93,7 +93,7 @@ def list_(
     form: Form = "text",
 ) -> ExitCode:
     """List names of one kind with one-line summaries."""
-    from elrcheck.catalogue.lookup import OF_KAFKA, entries
+    from elrcheck.catalogue.lookup import entries
     from elrcheck.report.document import Table
 
     if kind != "findings" and (by_version or kafka):
@@ -104,7 +104,7 @@ def list_(
         )
     if by_version:
         return _list_findings(shell, form)
-    if not on_command_line("model", "patch") and kind in OF_KAFKA:  # a default of the settings file
+    if kind not in OF_ANY_MODEL and not on_command_line("model", "patch"):  # a default of the settings file
         model = patch = None
     rows = _findings_of(kafka) if kafka else entries(kind, Selection(model=model, patch=patch).source)
     if form == "json":
