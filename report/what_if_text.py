@@ -10,6 +10,8 @@ from elrcheck.base.typed.configuration import setting_text
 
 GRANTED = "NONE"
 """Kafka's name for no error."""
+USUAL: Mapping[str, Any] = {"registered": True, "directory": "ONLINE"}
+"""Values of a broker that an answer leaves out."""
 
 
 def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
@@ -30,8 +32,9 @@ def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[s
         elif old[key] != now:
             yield f"{key}: {_value_text(old[key])} -> {_value_text(now)}"
     for broker, fields in answer["brokers"].items():
-        for key, now in fields.items():
-            was = before["brokers"][broker].get(key, "ONLINE")
+        earlier = before["brokers"][broker]
+        for key in {**earlier, **fields}:
+            was, now = (each.get(key, USUAL.get(key)) for each in (earlier, fields))
             if was != now:
                 yield f"broker {broker} {key}: {_value_text(was)} -> {_value_text(now)}"
 

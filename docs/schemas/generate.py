@@ -161,7 +161,8 @@ REGISTRATIONS: Schema = {
         {
             "directory": described(
                 one_of(Directory.__members__), "Of the broker's replica, as recorded; ONLINE if left out."
-            )
+            ),
+            "registered": described(BOOLEAN, "True if left out; a broker that is not registered is fenced."),
         },
     ),
 }

@@ -21,6 +21,7 @@ from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import variant_named, variant_names
+from elrcheck.report.what_if_text import USUAL
 
 CODES = Codes(
     bad_value="what-if-bad-value",
@@ -153,23 +154,28 @@ def _brokers(question: Node) -> Node:
 
 def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
     """Return the ids of the brokers, the same in the given order, and the registration of each."""
-    registered: dict[int, Registration] = {}
+    brokers_of: dict[int, Registration] = {}
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NO_BROKER:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
-        broker.object((), ("fenced", "in_controlled_shutdown", "epoch", "directory"))
-        registered[int(key)] = Registration(
-            registered=True,
-            fenced=broker.get("fenced", False).boolean(),
-            in_controlled_shutdown=broker.get("in_controlled_shutdown", False).boolean(),
+        broker.object((), ("registered", "fenced", "in_controlled_shutdown", "epoch", "directory"))
+        registered = broker.get("registered", True).boolean()
+        fenced = broker.get("fenced", not registered).boolean()
+        stopping = broker.get("in_controlled_shutdown", False).boolean()
+        if not registered and (stopping or not fenced):
+            broker.fail("a broker that is not registered is fenced, and in no controlled shutdown")
+        brokers_of[int(key)] = Registration(
+            registered=registered,
+            fenced=fenced,
+            in_controlled_shutdown=stopping,
             shutdown_offset=0,
             epoch=broker.get("epoch", 0).natural() + 1,
             directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
-    if not registered:
+    if not brokers_of:
         brokers.fail("there is no broker")
-    ids = Ids(tuple(sorted(registered)))
-    return ids, tuple(registered), tuple(registered[b] for b in ids.outside)
+    ids = Ids(tuple(sorted(brokers_of)))
+    return ids, tuple(brokers_of), tuple(brokers_of[b] for b in ids.outside)
 
 
 def _read_partition(partition: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
@@ -249,17 +255,21 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
 
 
 def brokers_json(request: WhatIfQuestion, registration: Iterable[Registration]) -> dict[str, Any]:
-    """Convert the registrations to the shape and order of the request; directories not named are online."""
+    """Convert the registrations to the shape and order of the request, without what `USUAL` says."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {
         str(key): {
             "fenced": by_id[key].fenced,
             "in_controlled_shutdown": by_id[key].in_controlled_shutdown,
             "epoch": by_id[key].epoch - 1,
-            **({} if by_id[key].directory == Directory.ONLINE else {"directory": by_id[key].directory.name}),
+            **{name: value for name, value in _unusual(by_id[key]).items() if value != USUAL[name]},
         }
         for key in request.keys
     }
+
+
+def _unusual(r: Registration) -> Mapping[str, bool | str]:
+    return {"registered": r.registered, "directory": r.directory.name}
 
 
 def _ordered(members: frozenset[int], order: tuple[int, ...]) -> list[int]:

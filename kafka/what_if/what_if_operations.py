@@ -1,7 +1,7 @@
 """The operations of `what-if`: each reads its fields into an event, which the controller decides.
 
-Only cases that the modelling language cannot represent are decided here: an AlterPartition from an
-unregistered broker, and a proposed ISR with duplicates or unknown brokers, which no set of brokers can hold.
+Only cases that the modelling language cannot represent are decided here: requests from an unregistered broker, whose
+epoch is stale, and lists with duplicates or unknown brokers, which no list of replicas can be.
 """
 
 from __future__ import annotations
@@ -76,9 +76,25 @@ def deciding(event_of: Callable[[WhatIfQuestion, Node], Event]) -> Callable[[Wha
 # ---------------------------------------------------------------------------- broker events
 
 
+def _broker(request: WhatIfQuestion, op: Node) -> int:
+    return request.ids.inside(op["broker"])
+
+
 def _of_broker(kind: Callable[[int], Event]) -> Callable[[WhatIfQuestion, Node], OperationOutcome]:
     """Return an event that names a broker and nothing else."""
-    return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
+    return deciding(lambda request, op: kind(_broker(request, op)))
+
+
+def _heartbeat(event_of: Callable[[WhatIfQuestion, Node], Event]) -> Callable[[WhatIfQuestion, Node], OperationOutcome]:
+    """Return an event that begins with a heartbeat: ClusterControlManager.checkBrokerEpoch refuses unknown brokers."""
+    decided = deciding(event_of)
+
+    def apply(request: WhatIfQuestion, op: Node) -> OperationOutcome:
+        if not request.registration[_broker(request, op)].registered:
+            return OperationOutcome(Error.STALE_BROKER_EPOCH.name, subject(request), request.registration)
+        return decided(request, op)
+
+    return apply
 
 
 def _register(request: WhatIfQuestion, op: Node) -> events.RegisterEvent:
@@ -98,8 +114,9 @@ def _directory_failed(request: WhatIfQuestion, op: Node) -> events.DirectoryFail
 def _alter_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
     ids, p, registration = request.ids, subject(request), request.registration
     members = _members(request, op)
-    leads = NO_BROKER if p.leader is None else ids.outside[p.leader]
-    sender = op.get("sender", leads).integer()
+    if p.leader is None and "sender" not in op:
+        op.fail("the partition has no leader, which would send AlterPartition", "name the broker in `sender`")
+    sender = op.get("sender", NO_BROKER if p.leader is None else ids.outside[p.leader]).integer()
     known_epoch = registration[ids.outside.index(sender)].epoch - 1 if sender in ids else NO_BROKER
     sender_epoch = op.get("sender_broker_epoch", known_epoch).integer(least=NO_BROKER) + 1
     leader_epoch = op.get("leader_epoch", p.leader_epoch).integer()
@@ -161,12 +178,17 @@ def _elect_leaders(request: WhatIfQuestion, op: Node) -> events.ElectLeadersEven
 
 
 def _reassign(request: WhatIfQuestion, op: Node) -> OperationOutcome:
-    """Decide a reassignment. A target with an unregistered broker is refused, as Kafka's controller does."""
-    if any(broker.integer() not in request.ids for broker in op["target"].items()):
+    if not _assignable(request, op["target"]):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return OperationOutcome(refused, subject(request), request.registration)
     event = events.ReassignEvent(request.ids.distinct(op["target"]))
     return outcome(decide(request.config, controller_of(request), event))
+
+
+def _assignable(request: WhatIfQuestion, replicas: Node) -> bool:
+    """Return whether a manual assignment has known brokers, each once (validateManualPartitionAssignment)."""
+    named = [broker.integer() for broker in replicas.items()]
+    return len(set(named)) == len(named) and all(broker in request.ids for broker in named)
 
 
 def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
@@ -190,6 +212,9 @@ def _set_min_isr(request: WhatIfQuestion, op: Node) -> OperationOutcome:
 
 
 def _create_partition(request: WhatIfQuestion, op: Node) -> OperationOutcome:
+    if not _assignable(request, op["replicas"]):
+        refused = Error.INVALID_REPLICA_ASSIGNMENT.name
+        return OperationOutcome(refused, request.partition, request.registration)
     replicas = request.ids.distinct(op["replicas"])
     before = without_partition(request.settings, request.registration)
     decided = decide(request.config, before, events.CreatePartitionEvent(replicas))
@@ -238,12 +263,16 @@ def _change(request: WhatIfQuestion, op: Node) -> OperationOutcome:
 
 _ALL: tuple[WhatIfOp, ...] = (
     WhatIfOp("fence", _of_broker(events.FenceEvent), ("broker",)),
-    WhatIfOp("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
-    WhatIfOp("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
+    WhatIfOp("unfence", _heartbeat(lambda request, op: events.UnfenceEvent(_broker(request, op))), ("broker",)),
+    WhatIfOp(
+        "controlled_shutdown",
+        _heartbeat(lambda request, op: events.StartShutdownEvent(_broker(request, op))),
+        ("broker",),
+    ),
     WhatIfOp("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
-    # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
+    # An unregistered broker stays in the answer: its epoch shows that a later registration is new.
     WhatIfOp("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
-    WhatIfOp("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
+    WhatIfOp("directory_failed", _heartbeat(_directory_failed), ("broker",), ("becomes",)),
     WhatIfOp("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
     WhatIfOp(
         "alter_partition",

@@ -159,12 +159,6 @@ def test_an_empty_target_is_refused() -> None:
     assert (reply["error"], reply["partition"]) == ("INVALID_REPLICA_ASSIGNMENT", partition())
 
 
-def test_a_target_names_each_broker_once() -> None:
-    with pytest.raises(UsageFault) as caught:
-        ask({"type": "reassign", "target": [1, 2, 2]})
-    assert (caught.value.code, caught.value.where) == ("what-if-duplicate-id", "op.target[2]")
-
-
 CANCEL: Json = {"type": "cancel_reassignment"}
 
 
