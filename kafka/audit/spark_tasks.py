@@ -104,11 +104,12 @@ def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int
     size = file.seek(0, io.SEEK_END)
     reached = -1
     rows: dict[int, list[Placed]] = {}
-    count = 0
-    for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
+    count = number = 0  # a batch has the number of a full one before it, with which it may share an event
+    for piece in read_pieces(part.path, file, size, part.base, footer=part.has_footer):
         shared = rows.setdefault(EVERY, [])
         if not isinstance(piece, StoredBatch):
             shared.append(Placed(number, piece.offset, piece))
+            number += 1
             continue
         offsets = (piece.next_offset - 1,) if piece.values else (stored.offset for stored in piece.stored)
         reached = max([reached, *offsets])
@@ -121,7 +122,8 @@ def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int
             if piece.control or stored.value is None:
                 item = decoded(part.path, piece.position, stored, piece.control)
                 shared.append(Placed(number, stored.offset, item))
-        if count >= MOST_RECORDS:
+        number += not piece.is_full
+        if count >= MOST_RECORDS and not piece.is_full:
             yield from _rows_of(rows)
             rows, count = {}, 0
     yield from _rows_of(rows)

@@ -27,6 +27,8 @@ MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+FULL = 10_000
+"""The records at which a controller begins another batch for the rest of an event (QuorumController.appendRecords)."""
 MOST_PLAIN = 1 << 14
 """The most records of a batch that `plain_values` reads."""
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from elrcheck.kafka.log.batches import FULL
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
@@ -118,6 +119,8 @@ class _Dump:
         """Of the batch: the first offset that was not read before."""
         self.next, self.last, self.time, self.valid = 0, 0, 0, True
         """Of the batch: the offset of its next record, that of its last one, its time, its checksum."""
+        self.is_full = False
+        """Whether the rest of its last event may be in the next batch."""
 
     def items(self) -> Iterator[Item]:
         for line, size in self.lines:
@@ -148,7 +151,7 @@ class _Dump:
 
     def _batch(self, base: str, last: str, count: str, control: str, time: str, valid: str) -> Iterator[Item]:
         self.next, self.last, self.time = int(base), int(last), int(time)
-        self.valid = valid == "true"
+        self.valid, self.is_full = valid == "true", int(count) >= FULL
         if not self.valid:
             yield self._damage(self.next, f"the checksum of the batch is wrong (base offset {base})")
             return
@@ -187,7 +190,8 @@ class _Dump:
         except Malformed as fault:
             yield self._damage(offset, str(fault))
         else:
-            yield LogEntry(self.path, offset, time, record, offset >= self.last, self.position)
+            ends = offset >= self.last and not self.is_full
+            yield LogEntry(self.path, offset, time, record, ends, self.position)
 
     def _damage(self, offset: int, message: str) -> Damage:
         return Damage(self.path, self.position, offset, message)

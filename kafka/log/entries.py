@@ -35,7 +35,7 @@ from elrcheck.kafka.log.segments import CutOff, Damage, StoredBatch, never, read
 
 
 class LogEntry(NamedTuple):
-    """A record at its offset. ends_batch: no record of the same batch follows.
+    """A record at its offset. ends_batch: no record of the same batch follows, nor of an event that filled it.
 
     position: byte of the file where its batch starts, or its line.
     """
@@ -98,9 +98,10 @@ def read_entries(
             yield piece
         elif piece.values:
             offsets = range(piece.base_offset, piece.next_offset)
-            yield RecordRun(str(path), piece.position, piece.time, offsets, piece.values)
+            yield RecordRun(str(path), piece.position, piece.time, offsets, piece.values, not piece.is_full)
         else:
-            yield from ended([decoded(str(path), piece.position, s, piece.control) for s in piece.records])
+            items = [decoded(str(path), piece.position, s, piece.control) for s in piece.records]
+            yield from items if piece.is_full else ended(items)
 
 
 def ended(batch: list[EntryT]) -> list[EntryT]:

@@ -19,6 +19,7 @@ import numpy as np
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.batches import (
     CHECKED_FROM,
+    FULL,
     HEADER,
     BatchHeader,
     StoredRecord,
@@ -52,6 +53,11 @@ class StoredBatch:
     time: int
     values: list[bytes] | None
     stored: tuple[StoredRecord, ...] = ()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the rest of its last event may be in the next batch."""
+        return not self.control and self.next_offset - self.base_offset >= FULL
 
     @property
     def records(self) -> tuple[StoredRecord, ...]:

@@ -60,3 +60,18 @@ def written(tmp_path: Path, *steps: RecordFields | tuple[RecordFields, ...], nam
 
 def audited(*paths: Path, strict: bool = False, near: bool = True) -> AuditReport:
     return run_audit(AuditRequest(paths, strict=strict), Silent(), near=near)
+
+
+def shutdown_in_batches(tmp_path: Path, full: int, whole: bool = True, *, name: str = SEGMENT) -> Path:
+    """A broker that leads twice as many partitions as a batch has records begins a controlled shutdown.
+
+    handleBrokerInControlledShutdown first notes the shutdown. whole: the rest of the records follows, at once.
+    """
+    start: tuple[RecordFields, ...] = (feature(1), min_isr("1"), *BROKERS, TOPIC)
+    numbers = range(2 * full)
+    created = [partition(partitionId=n, replicas=[0, 1], isr=[0, 1], directories=[]) for n in numbers]
+    left = [change(partitionId=n, isr=[1], leader=1) for n in numbers]
+    records = (registered(2, brokerId=0, inControlledShutdown=1), *left)
+    rest = (tuple(records[full : 2 * full]), tuple(records[2 * full :])) if whole else ()
+    steps = (*((record,) for record in start), tuple(created[:full]), tuple(created[full:]), tuple(records[:full]))
+    return written(tmp_path, *steps, *rest, ("NO_OP_RECORD", 0, {}), name=name)

@@ -24,12 +24,13 @@ from elrcheck.kafka.audit.spark_tasks import (
     only_named,
     read_whole,
 )
+from elrcheck.kafka.log import segments
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.entries import EVERY
 from elrcheck.kafka.log.log_files import logs_of
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.results.audit_report import AuditReport
-from support.audit_stories import CONTROL, LOST, audited
+from support.audit_stories import CONTROL, LOST, audited, shutdown_in_batches
 from support.log_stories import BY_KAFKA
 from support.random_logs import written_at_random
 
@@ -89,6 +90,13 @@ def test_stored_logs_and_a_dump() -> None:
     plain, spread = both(LOST, BY_KAFKA / "dump.txt", CONTROL, BY_KAFKA)
     assert plain == spread
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_event_of_several_full_batches(whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "FULL", 3)
+    plain, spread = both(shutdown_in_batches(tmp_path, 3, whole))
+    assert plain == spread and bool(plain.flags) is not whole
 
 
 @pytest.mark.parametrize("short", [(0, 1, 2, 3), (1, 3)], ids=["all", "some"])
