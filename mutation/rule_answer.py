@@ -33,13 +33,17 @@ UNDEFINED = (ReplayError, ModelError, *RULE_FAULTS)
 
 @dataclass(frozen=True)
 class ChangeVerdict:
-    """The effect of a change. by: the property or rule that notices it, None if only counts reveal it."""
+    """The effect of a change. by: the property or rule that notices it, None if only counts reveal it.
+
+    complete: whether every state was searched; more states than before count before the last one is known.
+    """
 
     verdict: MutantVerdict
     by: str | None = None
     depth: int | None = None
     reason: str | None = None
     configuration: str | None = None
+    complete: bool = True
 
 
 class MutantAnswer(RuleMutant, frozen=True, kw_only=True):

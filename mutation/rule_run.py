@@ -36,7 +36,14 @@ from elrcheck.mutation.mutation_run import Searches, lassos_of, unmutated
 from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, answered, defined, folder_of, plain_answer
 from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
 from elrcheck.mutation.rule_search import SAME, Searched, judged, searched
-from elrcheck.results.mutation_report import MutateReport, MutateVerdict, RuleMutant, RuleSurvey, Unmutated
+from elrcheck.results.mutation_report import (
+    MutantVerdict,
+    MutateReport,
+    MutateVerdict,
+    RuleMutant,
+    RuleSurvey,
+    Unmutated,
+)
 
 MOST_STATES, SECONDS = 5_000_000, 60.0
 """The limits of each search, by default."""
@@ -152,7 +159,8 @@ class JudgingConfiguration:
             return verdict or SAME_STEPS
         if verdict.verdict not in ("counted", "unaffected"):
             return verdict
-        return self._by_liveness(changed) or replace(verdict, verdict="unnoticed")
+        unbroken: MutantVerdict = "unnoticed" if verdict.complete else "inconclusive"
+        return self._by_liveness(changed) or replace(verdict, verdict=unbroken)
 
     def _by_liveness(self, changed: ChangedModel) -> ChangeVerdict | None:
         """Return the verdict if the change breaks a liveness property that holds without it, else None."""

@@ -118,11 +118,13 @@ def _verdict(
             replay_finding(changed.model, base.lowered.config, fn, states)
         return ChangeVerdict("found", ident, depth)
     old = base.result
+    if not result.complete and (result.reason or "").startswith("values out of range"):
+        return ChangeVerdict("undefined", reason=result.reason)
     if not result.complete and result.distinct > old.distinct:
-        return ChangeVerdict("counted", reason=f"more distinct states than the {old.distinct:,} before")
+        why = f"more distinct states than the {old.distinct:,} before"
+        return ChangeVerdict("counted", reason=why, complete=False)
     if not result.complete:
-        out_of_range = (result.reason or "").startswith("values out of range")
-        return ChangeVerdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
+        return ChangeVerdict("inconclusive", reason=result.reason)
     hit = set(names.values())
     gone = sorted(name for name in before if name in always and name not in hit)
     dead = [ident for ident in base.reaches if ident not in hit]

@@ -7,6 +7,7 @@ in a fraction of the time that compiling the changed program would take.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -104,8 +105,12 @@ class ChangedSearch(VectorSearch):
         return self.original.state_hits(check, rows)
 
     def _expand(self, rows: Rows, count: bool) -> Successors:
-        after = self.original.successors(rows)
+        native = self.original.native
+        counters = np.zeros(native.counters.size, np.int64)
+        after = native.successors(rows, counters)
         columns = self.layout.columns(rows)
+        if count:
+            self._note_overflow(Counter(native.counters.totals(counters)[2]), columns, len(rows))
         enabled = after.enabled.copy()
         for old, _ in self.change.instances:
             if old is not None:
@@ -124,3 +129,22 @@ class ChangedSearch(VectorSearch):
             if len(at):
                 parts.append(self._apply_instance(index, rows[at], at, count))
         return successors_of(parts, enabled)
+
+    def _note_overflow(self, overflow: Counter[int], columns: Sequence[Ints], count: int) -> None:
+        """Note the values out of range to which unchanged instances lead.
+
+        overflow: those of all instances of the original, by leaf; a step of a changed one is not a step here.
+        """
+        if not overflow:
+            return
+        for old, _ in self.change.instances:
+            leaves = [] if old is None else self.original.program.risky(old)
+            if old is None or not leaves:
+                continue
+            taken = all_hold((*old.guards, *old.within), columns, count)
+            values = evaluate_columns([old.updates[leaf] for leaf in leaves], columns, count)
+            for leaf, value in zip(leaves, values, strict=True):
+                bounds = self.program.leaves[leaf]
+                overflow[leaf] -= int((taken & ((value < bounds.lo) | (value > bounds.hi))).sum())
+        for leaf, number in (+overflow).items():
+            self.overflow[leaf] = self.overflow.get(leaf, 0) + number

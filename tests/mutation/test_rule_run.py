@@ -160,6 +160,60 @@ def test_a_diff_of_a_model_names_places_as_the_diff_does(invoke: Invoke, tmp_pat
     assert {rule["place"] for rule in report["rules"]} == {"counter.py:21"}
 
 
+def test_a_step_that_nobody_changed_leads_out_of_range(invoke: Invoke, tmp_path: Path) -> None:
+    """Only its state is new; the steps beyond were dropped, so that no property could notice them."""
+    text = COUNTER.replace("count: Annotated", "on: bool\n    count: Annotated").replace(
+        "State(count=first(c))", "State(on=False, count=0)"
+    )
+    guarded = """require(s.count < c.most, "few")
+    return State(count=s.count + first(c))"""
+    text = text.replace(
+        guarded,
+        """require(s.on, "it is on")
+    return replace(s, count=s.count + 1)""",
+    )
+    switch = '''@action
+def Switch(c: Config, s: State) -> State:
+    """Never."""
+    require(s.count > c.most, "there are too many")
+    return replace(s, on=True)
+
+
+@always("P-1")'''
+    text = text.replace('@always("P-1")', switch).replace("s.count <= c.most", "s.count >= 0")
+    model = tmp_path / "counter.py"
+    model.write_text("from dataclasses import replace\n" + text)
+    report = mutated(invoke, model, "--function", "Switch", "--workers", "1")
+    rules = {rule["name"].removeprefix("Switch: "): (rule["verdict"], rule["reason"]) for rule in report["rules"]}
+    assert rules["s.count > c.most -> s.count <= c.most"] == ("undefined", "values out of range: count")
+
+
+def test_a_change_whose_search_has_no_end_is_not_unnoticed(invoke: Invoke, tmp_path: Path) -> None:
+    """A search stops at twice as many states as before, and at ten thousand if that is more."""
+    text = COUNTER.replace("hi=9)]", 'hi=200)]\n    other: Annotated[int, nat("Other", hi=200)]')
+    text = text.replace("State(count=first(c))", "State(count=0, other=0)").replace("s.count < c.most", "s.other < 3")
+    text = text.replace("State(count=s.count + first(c))", "replace(s, count=(s.count + 1) % 200)")
+    other = """@action
+def More(c: Config, s: State) -> State:
+    require(s.other < c.most and s.count == 0, "few")
+    return replace(s, other=s.other + 1)
+
+
+@always("P-1")"""
+    text = (
+        text.replace('@always("P-1")', other)
+        .replace("s.count <= c.most", "s.count >= 0")
+        .replace("most: int = 3", "most: int = 150")
+    )
+    text = text.replace("s.other < 3", "s.other < 3 and s.other < 150")
+    model = tmp_path / "counter.py"
+    model.write_text("from dataclasses import replace\n" + text)
+    command = ("mutate", "--rules", "--model", str(model), "--function", "Add", "--workers", "1", "-f", "json")
+    code, out, _ = invoke(*command)
+    rules = {rule["after"]: (rule["verdict"], rule["reason"]) for rule in json.loads(out)["rules"]}
+    assert code == 3 and rules["s.other < 150"] == ("inconclusive", "more distinct states than the 748 before")
+
+
 def test_a_search_without_an_end_changes_nothing(invoke: Invoke) -> None:
     code, out, _ = invoke("mutate", "--rules", "--model", str(PETERSON), "--max-states", "20", "-f", "json")
     report = json.loads(out)
