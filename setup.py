@@ -18,7 +18,7 @@ class BuildWithPrograms(build_py):
 
     def run(self) -> None:
         place = Path(self.build_lib).resolve()
-        if not self.editable_mode:
+        if not self.editable_mode and place / "elrcheck" != Path(__file__).resolve().parent:
             shutil.rmtree(place / "elrcheck", ignore_errors=True)  # of older sources: it may have modules that are gone
         super().run()
         if self.editable_mode:

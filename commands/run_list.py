@@ -146,9 +146,6 @@ def _run(place: Path, now: float) -> StoredRun:
 
 def _reported(path: Path) -> tuple[str | None, str | None]:
     """Return variant and scope of a stored report."""
-    from elrcheck.base.documents import read_json
-    from elrcheck.base.strict import Codes
-
     report = read_json(path, Codes("report-file")).object((), None)
     variant, scope = report.get("variant").value, report.get("scope").value
     return (str(variant) if variant else None, str(scope) if scope else None)

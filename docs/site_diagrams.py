@@ -79,7 +79,7 @@ def picture(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Undo what `report.mermaid` escapes."""
+    """Undo what `mermaid` in `report/trace_diagrams.py` escapes."""
     return html.unescape(re.sub(r"#(\w+);", r"&\g<1>;", re.sub(r"#(\d+);", r"&#\g<1>;", text)))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 
 from elrcheck.base.common_options import KINDS, OF_ANY_MODEL, ModelFile, ModelSource, PatchFile, run_dir_option
-from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.errors import ExitCode, UsageFault, did_you_mean
 from elrcheck.base.option import Option
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import setting_text
@@ -323,8 +323,6 @@ def what_if(
 
 
 def _template(name: str) -> dict[str, Any]:
-    from elrcheck.base.errors import did_you_mean
-    from elrcheck.base.requests import Selection
     from elrcheck.kafka.what_if.ask import template
     from elrcheck.kafka.what_if.what_if_operations import OPERATIONS
 

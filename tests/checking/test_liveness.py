@@ -319,15 +319,6 @@ def test_first_violation_is_for_safety() -> None:
 # ---------------------------------------------------------------------------- files and reports
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder with a stored lasso that stops: a partition that never gets a leader again."""
-    folder = tmp_path_factory.mktemp("lassos")
-    ident, variant, overrides = BREAKS["F-25"]
-    check(*overrides, variant=variant, properties=(ident,), run_dir=folder)
-    return folder
-
-
 def test_json_fits_its_schema_and_text_says_for_ever(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = [f"--set={word}" for word in (*QUIET, *BREAKS["F-25"][2])]
     where = ["--scope", "two-brokers", "-p", "V-7", "--run-dir", str(tmp_path / "run"), *options]
@@ -341,16 +332,6 @@ def test_json_fits_its_schema_and_text_says_for_ever(tmp_path: Path, capsys: pyt
     jsonschema.validate(document, schema)
     (violated,) = document["properties"]
     assert violated["counterexample"]["loop"] == violated["depth"] == len(violated["counterexample"]["steps"])
-
-
-def test_a_stored_lasso_is_exported(stored: Path, tmp_path: Path) -> None:
-    path = stored / "V-7.trace.json"
-    for form in ("json", "itf", "mermaid", "dot"):
-        (written,) = export_trace(path, None, Selection(), form, tmp_path / form)
-        assert written.read_text(encoding="utf-8")
-    with pytest.raises(UsageFault, match="infinite"):
-        export_trace(path, None, Selection(), "tla", tmp_path / "tla")
-    assert not (tmp_path / "tla").exists()
 
 
 def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], tmp_path: Path) -> None:
@@ -374,28 +355,6 @@ def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], t
     assert drawn["mermaid"].count("loop forever") == 1 and drawn["mermaid"].endswith("    end\n")
     assert f"s{behaviour.loop + 1} -> s{behaviour.loop} [" in drawn["dot"]
     assert f"s{behaviour.loop + 2}" not in drawn["dot"]
-
-
-def test_a_damaged_lasso_is_noticed(stored: Path, tmp_path: Path) -> None:
-    document = json.loads((stored / "V-7.trace.json").read_text(encoding="utf-8"))
-    document["steps"].append(document["steps"][-1])
-    (tmp_path / "closed.json").write_text(json.dumps(document), encoding="utf-8")
-    last = len(document["steps"])
-    assert refused_step(load_trace(tmp_path / "closed.json")) == last, "the cycle must close"
-    document["loop"] = 0
-    document["steps"].pop()
-    (tmp_path / "open.json").write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(UsageFault, match="need"):
-        load_trace(tmp_path / "open.json")
-
-
-def test_a_stop_is_written_and_read(stored: Path, tmp_path: Path) -> None:
-    model = load_whole_model()
-    loaded = load_trace(stored / "V-7.trace.json").behaviour
-    assert loaded.loop == len(loaded.states) - 1 == len(loaded.labels)
-    write_trace(tmp_path / "again.json", loaded, model.state_ty)
-    assert load_trace(tmp_path / "again.json").behaviour == loaded
-    assert (tmp_path / "again.json").read_bytes() == (stored / "V-7.trace.json").read_bytes()
 
 
 class _CtrlC(Silent):
