@@ -35,10 +35,6 @@ class Comprehensions(ABC):
     def ev(self, e: Expression, env: Env) -> Any:
         """Return the value of an expression."""
 
-    @abstractmethod
-    def whole(self, e: Expression, env: Env) -> Any:
-        """Return the value of an expression that is a sequence, with all its elements."""
-
     @staticmethod
     def bind(env: Env, name: str, value: Any) -> Env:
         return {**env, name: value, MEMO: {}}
@@ -46,8 +42,7 @@ class Comprehensions(ABC):
     def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
         """Yield (holds, value, environment) for each possible element. holds: it is in the domain and satisfies the
         condition."""
-        alg, name = self.alg, e.variable.name
-        value = self.whole(e.domain, env) if e.over == "seq" else self.ev(e.domain, env)
+        alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
         items: Iterator[tuple[Any, Any]]
         if e.over == "set":
             items = ((alg.s_mem(value, i), x) for i, x in enumerate(self.structure.members(e.variable.ty)))

@@ -25,12 +25,10 @@ from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import UnsupportedNode, is_lengthened, is_natural, unsupported
+from elrcheck.lang.tree import UnsupportedNode, unsupported
 from elrcheck.lang.types import Ty
 
 STATES = "$states"
-WHOLE = "$whole "
-"""Prefix of a key of an environment: with the name of a local, a function that returns its sequence (`whole`)."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,7 @@ class Evaluator(Comprehensions):
     def _block(self, block: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
         match block:
             case Let(name=name, value=value, rest=rest):
-                inner = self.named(env, name, self.ev(value, env), value.ty)
-                return self._block(rest, self._with_whole(inner, name, value, env), ty)
+                return self._block(rest, self.named(env, name, self.ev(value, env), value.ty), ty)
             case Require(condition=condition, name=name, rest=rest):
                 holds = self.ev(condition, env)
                 if holds is False:
@@ -81,7 +78,7 @@ class Evaluator(Comprehensions):
                 return self._branch(self.ev(condition, env), then, orelse, env, ty)
             case Ret(value=value):
                 if isinstance(value, StateView):
-                    return [], {f: self.ev(e, env) for f, e in value.fields.items()}
+                    return [], {f: self.structure.cut(self.ev(e, env), e.ty) for f, e in value.fields.items()}
                 return [], self.ev(value, env)
 
     def _branch(self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
@@ -163,8 +160,7 @@ class Evaluator(Comprehensions):
             case expr.Arithmetic():
                 return self._arithmetic(e, env)
             case expr.LetIn():
-                inner = self.bind(env, e.name, self.ev(e.value, env))
-                return self.ev(e.body, self._with_whole(inner, e.name, e.value, env))
+                return self.ev(e.body, self.bind(env, e.name, self.ev(e.value, env)))
             case expr.NoneLiteral():
                 return self.structure.blank(e.ty) if e.ty.kind == "opt" else -1
             case expr.SortList():
@@ -226,9 +222,12 @@ class Evaluator(Comprehensions):
 
     def _call(self, e: expr.Call, env: Env) -> Any:
         fn = self.fns[e.function]
-        args = {p: self.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
         states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
-        return self.call(fn, states, args)
+        return self.call(fn, states, self.arguments(fn, e, env))
+
+    def arguments(self, fn: Fn, e: expr.Call, env: Env) -> dict[str, Any]:
+        """Return the values of the parameters of a function that is called."""
+        return {p: self.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
 
     def _arithmetic(self, e: expr.Arithmetic, env: Env) -> Any:
         alg, a, b = self.alg, self.ev(e.left, env), self.ev(e.right, env)
@@ -271,7 +270,7 @@ class Evaluator(Comprehensions):
                 return self.structure.set_of([(True, self.ev(element, env)) for element in e.elements], e.ty.elem)
 
     def _elements(self, e: expr.Elements, env: Env) -> Any:
-        length, slots = self.whole(e.sequence, env)
+        length, slots = self.ev(e.sequence, env)
         return self.structure.set_of([(self.alg.cmp("lt", k, length), x) for k, x in enumerate(slots)], e.ty.elem)
 
     # ------------------------------------------------------------------------- vectors and sequences
@@ -280,7 +279,7 @@ class Evaluator(Comprehensions):
         return self.structure.entry(self.ev(e.vector, env), self.ev(e.index, env), e.vector.ty.keys, e.ty)
 
     def sequence_entry(self, e: expr.SequenceGet, env: Env) -> Any:
-        return self.structure.select(self.whole(e.sequence, env)[1], self.ev(e.index, env), e.ty)
+        return self.structure.select(self.ev(e.sequence, env)[1], self.ev(e.index, env), e.ty)
 
     def _put(self, e: expr.VectorPut, env: Env) -> Any:
         return self.structure.with_entry(self.ev(e.vector, env), self.ev(e.index, env), self.ev(e.value, env), e.ty)
@@ -289,51 +288,18 @@ class Evaluator(Comprehensions):
         structure, elem = self.structure, e.ty.elem
         match e:
             case expr.Prefix() | expr.Suffix():
-                return structure.cut(self._slice(e, env), e.ty)
+                sequence = self.ev(e.sequence, env)
+                count = self.place(e.count, self.ev(e.count, env), sequence[0], env)
+                return (structure.take if isinstance(e, expr.Prefix) else structure.drop)(sequence, count, elem)
             case expr.AppendExpr():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():
-                return self._joined(self.ev(e.left, env), self.ev(e.right, env), e.ty)
+                joined, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)
+                for k, value in enumerate(slots):
+                    longer = structure.append(joined, value, elem)
+                    joined = structure.ite(self.alg.cmp("lt", k, length), longer, joined, e.ty)
+                return joined
 
-    def _slice(self, e: expr.Prefix | expr.Suffix, env: Env) -> Any:
-        structure, sequence, count = self.structure, self.whole(e.sequence, env), self.ev(e.count, env)
-        if not is_natural(e.count):
-            count = structure.from_begin(count, sequence[0])
-        return (structure.take if isinstance(e, expr.Prefix) else structure.drop)(sequence, count, e.ty.elem)
-
-    def _joined(self, joined: Any, other: Any, ty: Ty) -> Any:
-        length, slots = other
-        for k, value in enumerate(slots):
-            longer = self.structure.append(joined, value, ty.elem)
-            joined = self.structure.ite(self.alg.cmp("lt", k, length), longer, joined, ty)
-        return joined
-
-    def _with_whole(self, inner: Env, name: str, value: Expression, env: Env) -> Env:
-        """Return the environment behind a local name; of a lengthened sequence it has all elements, if asked for."""
-        return {**inner, WHOLE + name: lambda: self.whole(value, env)} if is_lengthened(value) else inner
-
-    def whole(self, e: Expression, env: Env) -> Any:
-        """Return a sequence, also with elements for which its type has no room: a part of it may be within the type."""
-        structure = self.structure
-        if type(e) is Variable and (value := env.get(WHOLE + e.name)) is not None:
-            return value()
-        if not is_lengthened(e):
-            return self.ev(e, env)
-        match e:
-            case expr.AppendExpr():
-                longer = structure.with_room(self.whole(e.sequence, env), 1, e.ty.elem)
-                return structure.append(longer, self.ev(e.element, env), e.ty.elem)
-            case expr.Concatenation():
-                left, right = self.whole(e.left, env), self.whole(e.right, env)
-                return self._joined(structure.with_room(left, len(right[1]), e.ty.elem), right, e.ty)
-            case expr.Prefix() | expr.Suffix():
-                return self._slice(e, env)
-            case expr.IfElse():
-                c = self.ev(e.condition, env)
-                if isinstance(c, bool):
-                    return self.whole(e.then if c else e.orelse, env)
-                then, orelse = self.whole(e.then, env), self.whole(e.orelse, env)
-                room = len(then[1]) - len(orelse[1])
-                then = structure.with_room(then, -room, e.ty.elem)
-                return structure.ite(c, then, structure.with_room(orelse, room, e.ty.elem), e.ty)
-        return self.ev(e, env)
+    def place(self, e: Expression, count: Any, length: Any, env: Env) -> Any:
+        """Return the place in a sequence of this length that a bound of a slice names; e: the bound."""
+        return self.structure.from_begin(count, length)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from elrcheck.lang.types import Ty
@@ -22,6 +23,11 @@ def put_outside(entries: list[Any]) -> Any:
     return entries.outside if isinstance(entries, Entries) else False
 
 
+def _same(parts: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Return whether they are the same objects."""
+    return all(x is y for x, y in zip_longest(parts, others))
+
+
 class Structure(ValueLayout):
     """Operations on values of a type, for one configuration and algebra."""
 
@@ -34,7 +40,7 @@ class Structure(ValueLayout):
             case "set":
                 return self.alg.s_ite(c, a, b)
             case "seq":
-                slots = [self.ite(c, x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
+                slots = [self.ite(c, x, y, ty.elem) for x, y in self._slots(a, b, ty.elem)]
                 return (self.alg.ite(c, a[0], b[0]), slots)
             case "opt" if ty.flagged:
                 return (self.alg.ite(c, a[0], b[0]), self.ite(c, a[1], b[1], ty.elem))
@@ -56,7 +62,7 @@ class Structure(ValueLayout):
             case "set":
                 return alg.s_eq(a, b)
             case "seq":
-                slots = [self.eq(x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
+                slots = [self.eq(x, y, ty.elem) for x, y in self._slots(a, b, ty.elem)]
                 return alg.and_([alg.cmp("eq", a[0], b[0]), *slots])
             case "opt" if ty.flagged:
                 return alg.and_([alg.iff(a[0], b[0]), self.eq(a[1], b[1], ty.elem)])
@@ -132,6 +138,8 @@ class Structure(ValueLayout):
                 return self.alg.or_([put_outside(value), *(self.outside_keys(x, ty.elem) for x in value)])
             case "seq":
                 return self.alg.or_([self.outside_keys(x, ty.elem) for x in value[1]])
+            case "opt":
+                return self.alg.and_([value[0], self.outside_keys(value[1], ty.elem)])
             case "record":
                 return self.alg.or_([self.outside_keys(value[f], t) for f, t in ty.fields.items()])
             case _:
@@ -148,7 +156,7 @@ class Structure(ValueLayout):
             result = self.ite(self.alg.cmp("eq", index, k), items[k], result, ty)
         return result
 
-    def from_end(self, index: Any, length: int) -> Any:
+    def from_end(self, index: Any, length: Any) -> Any:
         """Return the place of an index, where a negative one counts from the end, as in Python."""
         alg, least = self.alg, self.alg.least(index)
         if least is not None and least >= 0:
@@ -181,25 +189,44 @@ class Structure(ValueLayout):
         shifted = [self.select(behind[k : k + len(slots) + 1], count, elem) for k in range(len(slots))]
         return (rest, [self.ite(alg.cmp("lt", k, rest), x, blank, elem) for k, x in enumerate(shifted)])
 
-    def with_room(self, seq: tuple[Any, list[Any]], more: int, elem: Ty) -> tuple[Any, list[Any]]:
-        """Return a sequence with this many more slots, if any."""
-        length, slots = seq
-        return length, [*slots, *(self.blank(elem) for _ in range(more))]
-
-    def cut(self, seq: Any, ty: Ty) -> Any:
-        """Return a sequence with the slots of its type; with a greater length, it has none of these values."""
-        return seq if len(seq[1]) <= self.limit(ty.hi) else (seq[0], seq[1][: self.limit(ty.hi)])
-
     def indices(self, ty: Ty) -> Sequence[Any]:
         """Return the places of a sequence's slots: numbers from 0."""
         return range(self.limit(ty.hi))
 
     def append(self, seq: tuple[Any, list[Any]], value: Any, elem: Ty) -> tuple[Any, list[Any]]:
-        """Append an element. The guards of the model must exclude a full sequence."""
+        """Append an element, with a slot more if the sequence may be full: a part of it may be within the type."""
         length, slots = seq
-        alg = self.alg
+        alg, most = self.alg, self.alg.greatest(seq[0])
+        if most is None or most >= len(slots):
+            slots = [*slots, self.blank(elem)]
         appended = [self.ite(alg.cmp("eq", length, k), value, x, elem) for k, x in enumerate(slots)]
         return (alg.add(length, 1), appended)
+
+    def _slots(self, a: Any, b: Any, elem: Ty) -> Iterator[tuple[Any, Any]]:
+        """Yield the slots of two sequences side by side; one may have more than its type has room for."""
+        blank = None if len(a[1]) == len(b[1]) else self.blank(elem)
+        return zip_longest(a[1], b[1], fillvalue=blank)
+
+    def cut(self, value: Any, ty: Ty) -> Any:
+        """Return a value for a state, in which sequences have the slots of their type, but their own length."""
+        if not ty.has_sequence:
+            return value
+        match ty.kind:
+            case "seq":
+                room, (length, slots) = len(self.indices(ty)), value
+                parts = [self.cut(x, ty.elem) for x in slots[:room]]
+                return value if _same(parts, slots) else (length, parts)
+            case "opt" if ty.flagged:
+                held = self.cut(value[1], ty.elem)
+                return value if held is value[1] else (value[0], held)
+            case "vec":
+                parts = [self.cut(x, ty.elem) for x in value]
+                return value if _same(parts, value) else self._entries(parts, put_outside(value))
+            case "record" | "state":
+                fields = {f: self.cut(value[f], t) for f, t in ty.fields.items()}
+                return value if _same(fields.values(), value.values()) else fields
+            case _:
+                return value
 
     # ------------------------------------------------------------------------- sets
 

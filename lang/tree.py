@@ -7,7 +7,7 @@ back end that forgets a node, and an unsupported node raises a typed error.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from typing import Any, Never, NoReturn
 
@@ -101,34 +101,27 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
     return visit(ty, ty.cls, "")
 
 
-def is_natural(e: Expression) -> bool:
-    """Return whether a number is never negative, by its form and the types in it."""
+def is_natural(e: Expression, signed: Collection[str] = ()) -> bool:
+    """Return whether a number is never negative, by its form and the types in it.
+
+    signed: parameters whose argument may be negative, whatever their types promise.
+    """
     match e:
         case expr.Constant():
             return e.value >= 0
         case expr.Length() | expr.Cardinality() | expr.Count() | expr.Arithmetic(op="mod"):
             return True
         case expr.Arithmetic(op="max"):
-            return is_natural(e.left) or is_natural(e.right)
+            return is_natural(e.left, signed) or is_natural(e.right, signed)
         case expr.Arithmetic(op="add" | "min"):
-            return is_natural(e.left) and is_natural(e.right)
+            return is_natural(e.left, signed) and is_natural(e.right, signed)
         case expr.Arithmetic(op="div"):
-            return is_natural(e.left)
+            return is_natural(e.left, signed)
         case expr.IfElse():
-            return is_natural(e.then) and is_natural(e.orelse)
+            return is_natural(e.then, signed) and is_natural(e.orelse, signed)
+        case Variable(name=name) if name in signed:
+            return False
     return e.ty != INT and e.ty.lo >= 0
-
-
-def is_lengthened(e: Expression) -> bool:
-    """Return whether a sequence may have got more elements than its type has room for."""
-    match e:
-        case expr.AppendExpr() | expr.Concatenation():
-            return True
-        case expr.Prefix() | expr.Suffix():
-            return is_lengthened(e.sequence)
-        case expr.IfElse():
-            return is_lengthened(e.then) or is_lengthened(e.orelse)
-    return False
 
 
 def limits_of(ty: Ty) -> set[str]:

@@ -124,7 +124,14 @@ class Ty:
         """Whether its values contain some for which `put` may name a key that they do not have."""
         if self.kind in ("record", "state"):
             return any(part.may_lack_key for part in self.fields.values())
-        return self.has_keys or (self.kind in ("vec", "seq") and self.elem.may_lack_key)
+        return self.has_keys or (self.kind in ("vec", "seq", "opt") and self.elem.may_lack_key)
+
+    @cached_property
+    def has_sequence(self) -> bool:
+        """Whether its values are sequences, or contain some."""
+        if self.kind in ("record", "state"):
+            return any(part.has_sequence for part in self.fields.values())
+        return self.kind == "seq" or (self.kind in ("vec", "opt") and self.elem.has_sequence)
 
     @property
     def is_pair(self) -> bool:

@@ -148,9 +148,6 @@ class SampledEvaluator(Evaluator):
             return super().sequence_entry(e, env)
         return self.structure.at(self.ev(e.sequence, env), self.ev(e.index, env), e.ty)
 
-    def whole(self, e: expr.Expression, env: Env) -> Any:
-        return self.ev(e, env) if self.structure.is_sample(e.ty) else super().whole(e, env)
-
     def _sequence(self, e: Any, env: Env) -> Any:
         if not self.structure.is_sample(e.ty):
             return super()._sequence(e, env)

@@ -22,8 +22,8 @@ import z3
 from elrcheck.lang.ir import Fn
 from elrcheck.proof.certificate import CertifiedGoal
 from elrcheck.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.proof.symbolic_values import arbitrary
-from elrcheck.proof.transition import Excluded, SymbolicStep, terms_of
+from elrcheck.proof.symbolic_values import arbitrary, terms_of
+from elrcheck.proof.transition import Excluded, SymbolicStep
 from elrcheck.proof.z3_algebra import formula
 
 

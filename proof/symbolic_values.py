@@ -88,6 +88,11 @@ def sequences(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any, li
                 yield from sequences(value[name], part, f"{path}.{name}" if path else name)
 
 
+def terms_of(scalar: Any) -> list[Any]:
+    """Return the terms of a scalar, of which a set has one for each possible member."""
+    return scalar if isinstance(scalar, list) else [scalar]
+
+
 def constant(solved: Any, term: Any) -> Any:
     """Return the Python value of a scalar term in a solver model."""
     if isinstance(term, list):

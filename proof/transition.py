@@ -26,19 +26,10 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.types import Ty, type_of
-from elrcheck.proof.any_length import (
-    SampledEvaluator,
-    SampledStructure,
-    demand_few_places,
-    demand_no_loops,
-    demand_one_sequence,
-    demand_supported_uses,
-    read_sample,
-    sampled_slots,
-)
+from elrcheck.proof import any_length
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of, lemmas_of
-from elrcheck.proof.symbolic_values import Symbolic, arbitrary, blank_parts, constant, sequences
+from elrcheck.proof.symbolic_values import Symbolic, arbitrary, blank_parts, constant, sequences, terms_of
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
@@ -103,11 +94,12 @@ class Transitions:
         self.alg = Z3Algebra()
         limits = () if every_step else model.induction.any_length
         lifted = [name for name in limits if getattr(config, name) > 0]
-        self.evaluator = SampledEvaluator(model.fns, config, self.alg, lifted)
-        self.structure: SampledStructure = self.evaluator.structure
+        self.evaluator = any_length.SampledEvaluator(model.fns, config, self.alg, lifted)
+        self.structure: any_length.SampledStructure = self.evaluator.structure
         if lifted:
             self._demand_supported(lifted)
-        self.slots = tuple(sampled_slots(self.structure, model.state_ty, slots or lower(model, config, ()).slots))
+        every = slots or lower(model, config, ()).slots
+        self.slots = tuple(any_length.sampled_slots(self.structure, model.state_ty, every))
         self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
         self.alike = self._equivariance() if any_order else None
         if self.alike is None:
@@ -148,10 +140,10 @@ class Transitions:
         fns, rules = self.model.fns, [*self.model.actions]
         if self.history is not None:
             rules += [fns[fn.__name__] for fn in (self.history.at_first, self.history.after)]
-        demand_one_sequence(self.model.state_ty, self.seen_ty, lifted)
-        demand_supported_uses(fns, [*self._predicates(), *rules], lifted)
-        demand_few_places(fns, self._predicates(), lifted)
-        demand_no_loops(fns, rules, lifted)
+        any_length.demand_one_sequence(self.model.state_ty, self.seen_ty, lifted)
+        any_length.demand_supported_uses(fns, [*self._predicates(), *rules], lifted)
+        any_length.demand_few_places(fns, self._predicates(), lifted)
+        any_length.demand_no_loops(fns, rules, lifted)
 
     def _predicates(self) -> Iterator[Fn]:
         """Yield all predicates that are assumed or proved."""
@@ -316,7 +308,7 @@ class Transitions:
         """Yield (variable, term) for the history, whose next value is a term over the variables of both states."""
         if self.history is None:
             return
-        leaves = self.structure.leaves(self._seen_after, self.seen_ty)
+        leaves = self.structure.leaves(self.structure.cut(self._seen_after, self.seen_ty), self.seen_ty)
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
             for name, term in zip(terms_of(primed.term), terms_of(new), strict=True):
                 after = formula(term) if z3.is_bool(name) else self.alg.term(term)
@@ -371,7 +363,7 @@ class Transitions:
         return ty.built({name: self._field(solved, state[name], part) for name, part in ty.fields.items()})
 
     def _field(self, solved: Any, value: Any, ty: Ty) -> Any:
-        reads = read_sample if self.structure.is_sample(ty) else read_value
+        reads = any_length.read_sample if self.structure.is_sample(ty) else read_value
         return reads(solved, self.structure, value, ty)
 
     def whole(self, *states: Mapping[str, Any] | None) -> Any:
@@ -402,8 +394,3 @@ class Transitions:
             if structure.is_sample(part):
                 parts += structure.elements_are(ty.field_of(state, name), part.elem)
         return self.alg.and_(parts)
-
-
-def terms_of(scalar: Any) -> list[Any]:
-    """Return the terms of a scalar, of which a set has one for each possible member."""
-    return scalar if isinstance(scalar, list) else [scalar]

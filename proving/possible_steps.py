@@ -27,7 +27,8 @@ from elrcheck.proof.equivariance import image, renamed
 from elrcheck.proof.hypotheses import must_be_possible, steps_of
 from elrcheck.proof.obligations import TYPES, Prover
 from elrcheck.proof.symbolic_values import read as read_value
-from elrcheck.proof.transition import Excluded, SymbolicStep, terms_of
+from elrcheck.proof.symbolic_values import terms_of
+from elrcheck.proof.transition import Excluded, SymbolicStep
 from elrcheck.proof.z3_algebra import formula, variable
 from elrcheck.results.prove_report import Impossible, PossibleReport
 from elrcheck.traces.describe import spelled

@@ -17,6 +17,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError, error_at
+from elrcheck.lang.tree import is_natural
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.domain import Domain
 from elrcheck.proof.any_size.next_state import Named, named_result
@@ -32,6 +33,8 @@ from elrcheck.proof.any_size.unsized_values import (
 )
 from elrcheck.proof.z3_algebra import formula
 
+SIGNED = "$signed"
+"""Key of an environment: parameters that may be less than 0."""
 BOUNDED = "prove it for sizes that --set gives, without --any-size"
 
 
@@ -171,7 +174,11 @@ class AnySizeEvaluator(Evaluator):
             return self.scope.size(own, condition, whole if structure.within_always(elem) else None)
 
     def vector_entry(self, e: expr.VectorGet, env: Env) -> Any:
-        return self.ev(e.vector, env)(self._key(e.index, e.vector.ty.keys, env)[1])
+        keys = e.vector.ty.keys
+        index = self._key(e.index, keys, env)[1]
+        if keys.kind == "member" and keys.ordered and not is_natural(e.index, env.get(SIGNED, ())):
+            index = self.structure.from_end(index, self.sizes.count(keys))
+        return self.ev(e.vector, env)(index)
 
     def _key(self, e: Expression, keys: Ty, env: Env) -> tuple[Any, Any]:
         """Return whether the key is not None, and the key."""
@@ -195,8 +202,13 @@ class AnySizeEvaluator(Evaluator):
             lambda at: structure.ite(structure.eq(at, changed, keys), value, vector(at), e.ty.elem), outside
         )
 
-    def whole(self, e: Expression, env: Env) -> Any:
-        return self.ev(e, env)
+    def place(self, e: Expression, count: Any, length: Any, env: Env) -> Any:
+        return count if is_natural(e, env.get(SIGNED, ())) else super().place(e, count, length, env)
+
+    def arguments(self, fn: Fn, e: expr.Call, env: Env) -> dict[str, Any]:
+        numbers = ((p, a) for (p, ty), a in zip(fn.params, e.args, strict=True) if ty.counts)
+        signed = [p for p, a in numbers if not is_natural(a, env.get(SIGNED, ()))]
+        return {**super().arguments(fn, e, env), SIGNED: signed}
 
     def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         if isinstance(e, expr.Concatenation):

@@ -22,7 +22,8 @@ from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.proof.transition import Transitions, terms_of
+from elrcheck.proof.symbolic_values import terms_of
+from elrcheck.proof.transition import Transitions
 from elrcheck.proof.z3_algebra import variable
 from support.configurations import COMBINED, FEATURES, NEEDS, available, configuration
 from support.feature_samples import FeatureSample, samples

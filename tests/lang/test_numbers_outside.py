@@ -32,6 +32,11 @@ class Pair:
     few: Few
 
 
+@record
+class Kit:
+    marks: Annotated[tuple[bool, ...], Per(Place)]
+
+
 @state
 class State:
     few: Few | None
@@ -39,11 +44,12 @@ class State:
     marks: Annotated[tuple[bool, ...], Per(Place)]
     marked: Place
     many: Many
+    kit: Kit | None
 
 
 @init
 def Init(c: Config) -> State:
-    return State(few=None, place=None, marks=tuple(False for p in range(c.places)), marked=2, many=0)
+    return State(few=None, place=None, marks=tuple(False for p in range(c.places)), marked=2, many=0, kit=None)
 
 
 @op
@@ -87,6 +93,7 @@ def _model(folder: Path, change: str, claim: str) -> Path:
         ("place=s.marked - 3", "s.place is None", "place"),
         ("few=s.marked - 3 if s.few is None else s.few", "s.few is None or s.few != 0", "few"),
         ("marks=put(s.marks, s.marked + 1, True)", "not any(s.marks[p] for p in range(c.places))", "marks[0]"),
+        ("kit=Kit(marks=put(s.marks, s.marked + 1, True))", "s.kit is None or s.kit.marks == s.marks", "kit.marks[0]"),
         ("marks=put(s.marks, s.marked - 3, True)", "not any(s.marks[p] for p in range(c.places))", "marks[0]"),
     ],
 )
@@ -136,6 +143,16 @@ def test_an_index_of_a_vector_below_0_counts_from_the_end(claim: str, verdict: s
         assert elrcheck.check(model=file, engine=engine).verdict == verdict, engine
     proof = elrcheck.prove(model=file, fresh=True).verdict
     assert proof == ("refuted" if verdict == "violated" else "proved")
+
+
+def test_an_index_below_0_counts_from_the_end_for_any_size(tmp_path: Path) -> None:
+    """Only for the three places of the configuration the claim holds."""
+    claim = "c.places == 3 or not s.marks[s.marked - 1]"
+    file = _model(tmp_path, "marks=put(s.marks, c.places - 1, True)", claim)
+    file.write_text(file.read_text().replace("marked=2", "marked=0"))
+    verdicts = [elrcheck.check(model=file, settings={"places": n}).verdict for n in (3, 4)]
+    assert verdicts == ["holds", "violated"]
+    assert elrcheck.prove(model=file, fresh=True, any_size=True, timeout=1.0).verdict != "proved"
 
 
 def test_the_size_of_a_set_is_a_number_of_the_next_state(tmp_path: Path) -> None:

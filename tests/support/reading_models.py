@@ -135,12 +135,13 @@ SLICES = """
 Node = Annotated[int, sort("Node", "nodes")]
 At = Annotated[int, nat("At", lo=-4, hi=4)]
 Few = Annotated[int, nat("Few", hi=2)]
+Queue = Annotated[tuple[Node, ...], SeqMark(3)]
 @config
 class C:
     nodes: int = 2
 @state
 class S:
-    queue: Annotated[tuple[Node, ...], SeqMark(3)]
+    queue: Queue
     at: At
     few: Few | None
 @init
@@ -149,6 +150,16 @@ def Init(c: C, at: At) -> S:
 @op
 def narrow(s: S) -> Few:
     return s.at
+@op
+def first(queue: Queue, n: Few) -> Queue:
+    return queue[:n]
+@op
+def rest(queue: Queue) -> Queue:
+    same = queue
+    return same[1:]
+@op
+def longer(s: S, n: Node) -> Queue:
+    return s.queue + (n,)
 @action
 def Slide(c: C, s: S, n: Node) -> S:
     require(s.at > 1, "it is the rule")
