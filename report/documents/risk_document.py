@@ -95,9 +95,9 @@ def shared_and_rest(settings: Sequence[RiskSettings]) -> tuple[str, list[str]]:
 
 def verdict_in_words(report: RiskReport) -> str:
     """Return the verdict in a few words; for several groups of settings, with the groups that have it."""
-    if report.verdict in WORDS:
-        return f"{WORDS[report.verdict]}{_whose(report)}"
-    words = []
+    words = [f"{WORDS[report.verdict]}{_whose(report)}"] if report.verdict in WORDS else []
+    if report.verdict == "lost":
+        return words[0]
     if losses := _known_losses(report):
         words.append(
             f"brokers of this release lose acknowledged records in {several(losses, 'known way', 'known ways')}"
@@ -105,13 +105,16 @@ def verdict_in_words(report: RiskReport) -> str:
     if any(risk.severity == "loss" for part in report.parts for risk in part.by_design):
         words.append("the settings allow a loss by design")
     reaches = [reach for part in report.parts for reach in part.safe_up_to.values()]
-    if report.verdict == "no_loss":
+    expected = any(answer.expected for part in report.parts for answer in part.answers)
+    unexpected = "unexpected loss" if expected else "loss"
+    if not any(reach.undecided for reach in reaches):
         few = f" ({', '.join(report.tried)})" if len(report.tried) <= FEW_EVENTS else ""
-        words.append(f"in the model nothing is lost after {up_to(min(reach.most for reach in reaches))}{few}")
+        but = ", except what these settings are expected to lose" if expected else ""
+        words.append(f"in the model nothing is lost after {up_to(min(reach.most for reach in reaches))}{few}{but}")
     elif all(reach.undecided == reach.sets for reach in reaches):
         words.append(f"{over_in_words(report.parts)}: repeat the command with `--time-budget {_longer(report)}`")
     else:
-        words.append("no loss among the sets of events that were decided, and a limit left some open")
+        words.append(f"no {unexpected} among the sets of events that were decided, and a limit left some open")
     return "; ".join(words)
 
 

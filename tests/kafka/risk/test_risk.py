@@ -24,7 +24,7 @@ from elrcheck.kafka.risk.settings_group import group_of, release_named
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.documents.risk_document import reach_in_words
 from elrcheck.report.formats import render
-from elrcheck.results.risk.risk_report import RiskReport
+from elrcheck.results.risk.risk_report import OutsideFinding, RiskReport
 from support.invoked import Invoke
 
 REQUEST = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=300)
@@ -221,6 +221,8 @@ def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
     (answer,) = [one for one in report.answers if one.outcome == "lost"]
     assert (dict(answer.events), answer.expected) == ({"crash": 2}, True)
     assert "tolerates 1 lost log, and 2 logs are lost" in answer.causes[0].text
+    verdict = render(msgspec.structs.replace(report, outside=()), "text").splitlines()[-1]
+    assert "nothing is lost after up to 2 events (crash), except what these settings are expected to lose" in verdict
 
 
 def test_a_stored_loss_names_the_property_that_its_last_state_violates(own_folders: Path, invoke: Invoke) -> None:
@@ -229,6 +231,21 @@ def test_a_stored_loss_names_the_property_that_its_last_state_violates(own_folde
     (answer,) = [one for one in report.answers if one.outcome == "lost"]
     code, out, _ = invoke("explain", str(own_folders / str(answer.trace)))
     assert code == 1 and out.startswith("FAIL  P-")
+
+
+def test_an_outage_in_the_verdict_hides_neither_known_losses_nor_open_sets() -> None:
+    """Its exit code is that of losses: 0 if every set is decided."""
+    report = answered(RiskRequest("4.1", 2, 2, events=("crash",), most=2, seconds=300))
+    outage = msgspec.structs.replace(report.answers[0], outcome="unavailable", expected=False)
+    other_way = OutsideFinding("F-63", "a title", "acknowledged records", "docs/findings/F-63.md", True)
+    open_sets = {outcome: msgspec.structs.replace(reach, undecided=1) for outcome, reach in report.safe_up_to.items()}
+    whole = msgspec.structs.replace(report, verdict="unavailable", answers=(outage,), outside=(other_way,))
+    part = msgspec.structs.replace(whole, safe_up_to=open_sets)
+    for one, end in ((whole, "in the model nothing is lost after"), (part, "a limit left some open")):
+        last = render(one, "text").splitlines()[-1]
+        assert "can stay without a leader; brokers of this release lose acknowledged records in 1 known way;" in last
+        assert end in last
+    assert (whole.exit_code, part.exit_code) == (ExitCode.HOLDS, ExitCode.INCONCLUSIVE)
 
 
 @pytest.mark.slow
