@@ -70,12 +70,12 @@ class KnownFindings:
 
     def absence(self, finding: str, settings: Sequence[RiskSettings]) -> Absence:
         """Return why a finding applies to none of these settings of one release."""
-        needs = next(each.needs for each in self._findings if each.id == finding)
-        if not any(needs.met(each) for each in settings):
-            return "settings"
         row, release = self._rows[finding], settings[0].kafka
         if release in row.prevented:
             return "prevented"
+        needs = next(each.needs for each in self._findings if each.id == finding)
+        if not any(needs.met(each) for each in settings):
+            return "settings"
         return ABSENCES.get(row.strongest(release), "not-tried")
 
     def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:

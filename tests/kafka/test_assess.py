@@ -219,6 +219,15 @@ def test_an_upgrade_in_a_few_lines(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke(*question, "--compare", "kafk=4.3")[0] == 2
 
 
+def test_what_a_release_cannot_have_is_not_put_down_to_its_settings() -> None:
+    """No settings of 3.9 have an ELR; those of 4.1 have one unless it is off."""
+    (over_there,) = assess("3.9", compare=("kafka=4.3",)).comparisons
+    absences = {change.finding.finding: change.absence for change in over_there.changes if change.change == "new"}
+    assert {absences[finding] for finding in ("F-20", "F-24", "F-64", "F-28")} == {"prevented"}
+    (on,) = assess("4.1", elr=False, compare=("elr=on",)).comparisons
+    assert "settings" in {change.absence for change in on.changes if change.finding.finding == "F-20"}
+
+
 def test_the_page_names_every_topic_and_links_to_its_findings(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "topics.txt"
     topic = "Topic: t{}\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=1\n"
