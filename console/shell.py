@@ -316,9 +316,8 @@ def _from_click(fault: click.UsageError) -> UsageFault:
             code = "usage"
     message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
     message = CHOICES_TWICE.sub(": choose", message[:1].lower() + message[1:])
-    message = message.replace("not a valid integer range", "not a whole number").replace(
-        "not a valid float range", "not a number"
-    )
+    message = message.replace("not a valid integer range", "not a whole number")
+    message = message.replace("not a valid float range", "not a number")
     help = f"see `{context.command_path} --help`" if context else None
     return UsageFault(code, message, where=_variable(fault), help=help)
 
@@ -358,8 +357,7 @@ def _model_mistake(fault: Exception) -> UsageFault | None:
     from elrcheck.declared.mistakes import behind
     from elrcheck.declared.model_file import folders_of_models
 
-    package = Path(str(elrcheck.__file__)).parent
-    mistake = behind(fault, package, ("model", "invariants"), folders_of_models())
+    mistake = behind(fault, Path(str(elrcheck.__file__)).parent, ("model", "invariants"), folders_of_models())
     if mistake is None:
         return None
     place, colon, line = mistake.where.rpartition(":")

@@ -25,6 +25,7 @@ Place = Annotated[int, sort("Place", "places", ordered=True)]
 Num = Annotated[int, nat("Num", lo=-2, hi=3)]
 Few = Annotated[int, nat("Few", hi=2)]
 Pair = tuple[Few, Node]
+Log = Annotated[tuple[Node, ...], SeqMark("most")]
 @config
 class C:
     nodes: int = 2
@@ -57,7 +58,7 @@ class S:
     recs: frozenset[Rec]
     pairs: frozenset[Pair]
     nums: frozenset[Num]
-    log: Annotated[tuple[Node, ...], SeqMark("most")]
+    log: Log
     box: Annotated[tuple[Rec | None, ...], SeqMark(2)]
     vec: Annotated[tuple[Num, ...], Per(Node)]
     ring: Annotated[tuple[Few, ...], Per(Place)]
@@ -103,6 +104,16 @@ def passed(c: C, n: Node, k: int) -> int:
 @op
 def narrow(s: S, k: Few) -> Few:
     return k + s.num
+@op
+def rest(q: Log) -> Log:
+    same = q
+    return same[1:]
+@op
+def first(q: Log, k: Few) -> Log:
+    return q[:k]
+@op
+def more(s: S, n: Node) -> Log:
+    return s.log + (n,)
 @op
 def best(s: S, ns: frozenset[Node]) -> Node | None:
     return min((n for n in ns if n in s.up), default=None)
@@ -188,6 +199,7 @@ FORMS = {
             "({s}.log + <log>)[:3]",
             "(<log> if <bool> else <log>)",
         ),
+        *("(*<log>, <node>)", "({s}.log + <log>)", "rest(<log>)", "first(<log>, <int>)", "more({s}, <node>)"),
     ),
     "rec": (
         *("replace(<rec>, num=<num>)", "replace(<rec>, who=<node>, via=<some node>)", "(<rec> if <bool> else <rec>)"),
@@ -215,7 +227,12 @@ VARIABLES = {
 DOMAINS = (
     *(("range(c.nodes)", "node"), ("<nodes>", "node"), ("<log>", "node"), ("{s}.recs", "rec"), ("{s}.box", "some rec")),
     *(("Mode", "mode"), ("<modes>", "mode"), ("range({s}.few)", "int"), ("range({s}.num, 2)", "int")),
-    *(("range(len({s}.log))", "int"), ("range(narrow({s}, {s}.few))", "int"), ("{s}.nums", "num")),
+    *(
+        ("range(len({s}.log))", "int"),
+        ("range(len(<log>))", "int"),
+        ("range(narrow({s}, {s}.few))", "int"),
+        ("{s}.nums", "num"),
+    ),
     *(("range(narrow({s}, {s}.few) - 1, {s}.few)", "int"), ("every(c, Num)", "num"), ("{s}.pairs", "pair")),
     *(("every(c, Pair)", "pair"), ("every(c, frozenset[Node])", "nodes")),
 )
