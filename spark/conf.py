@@ -145,7 +145,7 @@ class SparkChoice:
 
     conf: properties in the order given; the last value of a property wins. threads: number of cores per task
     (spark.task.cpus), None to leave it to Spark. verbose: show Spark's own messages and a link to its web page on
-    stderr. ship_packages: send the driver's packages to executors (`package_zip`).
+    stderr. ship_packages: send the driver's packages to executors (`packages_zip`).
     """
 
     master: str = "local[*]"

@@ -157,7 +157,7 @@ class SparkSearch(Search):
 
     @contextlib.contextmanager
     def _saved_from_failures(self, depth: int, begun: Tally) -> Iterator[None]:
-        """If Spark fails (`faults`), save the counts up to the last level, so that the run can be resumed."""
+        """If Spark fails (`job_fault`), save the counts up to the last level, so that the run can be resumed."""
         try:
             yield
         except Exception:

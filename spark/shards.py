@@ -270,7 +270,7 @@ WORKER = ShardWorker()
 def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16]:
     """Return the partition that owns each row.
 
-    It comes from the low half of the hash, because tables place states by the high half (`hash_ir`).
+    It comes from the low half of the hash, because tables place states by the high half (`table_ir`).
     """
     return ((kernel.hashes(rows) & LOW) * np.uint64(partitions) >> HALF).astype(np.uint16)
 
