@@ -112,12 +112,33 @@ def expected(group: SettingsGroup, events: Events, ident: str, states: Sequence[
     copies = min(_copies(state) for state in states)
     if lost < copies:
         return ""
-    if copies < min(group.settings.min_insync_replicas, group.settings.replication_factor):
+    if _fewer_than_set(group, states):
         return f"an operator leaves the partition {_number(copies)}, and {_logs(lost)} lost"
     return (
         f"not a bug: min.insync.replicas {group.settings.min_insync_replicas} tolerates {copies - 1} lost"
         f" log{'' if copies == 2 else 's'}, and {_logs(lost)} lost"
     )
+
+
+def _fewer_than_set(group: SettingsGroup, states: Sequence[State]) -> bool:
+    """Return whether an operator has left fewer copies than the settings ask for."""
+    most = min(group.settings.min_insync_replicas, group.settings.replication_factor)
+    return min(_copies(state) for state in states) < most
+
+
+def remedy_for_logs(group: SettingsGroup, states: Sequence[State]) -> str:
+    """Return what helps where more logs are lost than the settings tolerate.
+
+    A min.insync.replicas above the replication factor counts as that factor, so raising it beyond changes nothing.
+    """
+    settings = group.settings
+    if _fewer_than_set(group, states):
+        instead = "leave the partition its replicas and its min.insync.replicas"
+    elif settings.min_insync_replicas < settings.replication_factor:
+        instead = "raise min.insync.replicas"
+    else:
+        instead = "add replicas, then raise min.insync.replicas"
+    return f"Let fewer logs be lost at once (other racks, log.flush.interval), or {instead}."
 
 
 def unclean(events: Events, states: Sequence[State]) -> bool:

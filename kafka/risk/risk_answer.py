@@ -13,7 +13,16 @@ from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.partition_picture import broker_list, sentence
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.properties import ConsistentRead, NoCommittedRecordLost
-from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
+from elrcheck.kafka.risk.causes import (
+    RepairedRule,
+    candidates,
+    causes_of,
+    expected,
+    recognised,
+    remedy_for_logs,
+    repairs,
+    unclean,
+)
 from elrcheck.kafka.risk.event_sets import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import OutOfTime, RiskSearch
 from elrcheck.kafka.risk.settings_group import BY_SETTING, SettingsGroup
@@ -83,9 +92,8 @@ def _described(p: Partition) -> dict[str, str]:
 # ---------------------------------------------------------------------------- answers
 
 LEVELS: Mapping[Level, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
-LOGS = "Let fewer logs be lost at once (other racks, log.flush.interval), or raise min.insync.replicas."
-
-
+ON_REQUEST = "the operator who asks for an unclean election accepts a leader that lacks records"
+START_FIRST = "Start the brokers that have the records, rather than request an unclean election."
 NO_TIME = "the time ended before the search for its cause; give a longer --time-budget"
 
 
@@ -145,7 +153,7 @@ class Answerer:
         if ident == "LOSS-2":
             text = "acks=1 promises no more than that the leader has appended the record"
         elif not text and ident == self.group.losses and "elect_unclean" in events:
-            text = "the operator who asks for an unclean election accepts a leader that lacks records"
+            text = ON_REQUEST
         return (RiskCause("setting", text, confirmed=True), is_expected) if text else None
 
     def _answer(
@@ -185,7 +193,7 @@ class Answerer:
             causes=causes,
             evidence=levels,
             shown=evidence_text,
-            remedy=self._remedy(causes, setting is not None),
+            remedy=self._remedy(causes, setting is not None, states),
             command=self.group.command(events, ident),
             trace=self._stored(events, ident, states, labels),
             view=drawn_view(self.model, self.search.config(events), states, labels),
@@ -212,13 +220,17 @@ class Answerer:
             words.append(f"not shown on {release} itself")
         return tuple(levels), "; ".join(words)
 
-    def _remedy(self, causes: Sequence[RiskCause], setting: bool) -> str:
+    def _remedy(self, causes: Sequence[RiskCause], setting: bool, states: Sequence[State]) -> str:
         remedies = [self.findings[cause.finding].meanwhile for cause in causes if cause.finding]
         for repair in self.repairs:
             if not repair.finding and any(cause.text == repair.text for cause in causes):
-                remedies += [LOGS if repair.designed else BY_SETTING[name] for name in repair.knobs]
-        if setting:
-            remedies.append("Use acks=all." if self.group.settings.acks != "all" else LOGS)
+                logs = remedy_for_logs(self.group, states)
+                remedies += [logs if repair.designed else BY_SETTING[name] for name in repair.knobs]
+        if setting and self.group.settings.acks != "all":
+            remedies.append("Use acks=all.")
+        elif setting:
+            on_request = any(cause.text == ON_REQUEST for cause in causes)
+            remedies.append(START_FIRST if on_request else remedy_for_logs(self.group, states))
         return " ".join(" ".join(part.split()) for part in dict.fromkeys(remedies) if part)
 
     def _stored(self, events: Events, ident: str, states: tuple[State, ...], labels: tuple[Label, ...]) -> str:

@@ -221,8 +221,16 @@ def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
     (answer,) = [one for one in report.answers if one.outcome == "lost"]
     assert (dict(answer.events), answer.expected) == ({"crash": 2}, True)
     assert "tolerates 1 lost log, and 2 logs are lost" in answer.causes[0].text
+    assert answer.remedy.endswith("or add replicas, then raise min.insync.replicas."), "3 of 2 replicas counts as 2"
     verdict = render(msgspec.structs.replace(report, outside=()), "text").splitlines()[-1]
     assert "nothing is lost after up to 2 events (crash), except what these settings are expected to lose" in verdict
+
+
+def test_an_unclean_election_on_request_is_not_a_matter_of_logs() -> None:
+    report = answered(RiskRequest("4.1", 2, 1, elr=False, events=("fence", "elect_unclean"), most=3, seconds=300))
+    (answer,) = (one for one in report.answers if one.outcome == "lost")
+    assert dict(answer.events) == {"fence": 2, "elect_unclean": 1}
+    assert answer.remedy == "Start the brokers that have the records, rather than request an unclean election."
 
 
 def test_a_stored_loss_names_the_property_that_its_last_state_violates(own_folders: Path, invoke: Invoke) -> None:
