@@ -15,11 +15,12 @@ from typing import Annotated
 
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import action, always, config, init, op, put, record, state
-from elrcheck.lang.types import Per, nat, sort
+from elrcheck.lang.types import Per, SeqMark, nat, sort
 
 Few = Annotated[int, nat("Few", hi=2)]
 Many = Annotated[int, nat("Many", hi=5)]
 Place = Annotated[int, sort("Place", "places", ordered=True)]
+Flags = Annotated[tuple[bool, ...], SeqMark(3)]
 
 
 @config
@@ -45,11 +46,13 @@ class State:
     marked: Place
     many: Many
     kit: Kit | None
+    flags: Flags
 
 
 @init
 def Init(c: Config) -> State:
-    return State(few=None, place=None, marks=tuple(False for p in range(c.places)), marked=2, many=0, kit=None)
+    marks = tuple(False for p in range(c.places))
+    return State(few=None, place=None, marks=marks, marked=2, many=0, kit=None, flags=())
 
 
 @op
@@ -62,6 +65,12 @@ def narrow(s: State) -> Few:
 def below(few: Few) -> bool:
     """Is given more than the type has."""
     return all(k != 4 for k in range(few))
+
+
+@op
+def first(flags: Flags, few: Few) -> Flags:
+    """Is given less than the type has."""
+    return flags[:few]
 
 
 @action
@@ -149,6 +158,16 @@ def test_an_index_below_0_counts_from_the_end_for_any_size(tmp_path: Path) -> No
     """Only for the three places of the configuration the claim holds."""
     claim = "c.places == 3 or not s.marks[s.marked - 1]"
     file = _model(tmp_path, "marks=put(s.marks, c.places - 1, True)", claim)
+    file.write_text(file.read_text().replace("marked=2", "marked=0"))
+    verdicts = [elrcheck.check(model=file, settings={"places": n}).verdict for n in (3, 4)]
+    assert verdicts == ["holds", "violated"]
+    assert elrcheck.prove(model=file, fresh=True, any_size=True, timeout=1.0).verdict != "proved"
+
+
+def test_a_slice_to_a_parameter_below_0_counts_from_the_end_for_any_size(tmp_path: Path) -> None:
+    """Only for the three places of the configuration the claim holds."""
+    claim = "c.places == 3 or len(first(s.flags, 0 - 1)) < 1"
+    file = _model(tmp_path, "marked=0, flags=(*s.flags, True) if len(s.flags) < 2 else s.flags", claim)
     file.write_text(file.read_text().replace("marked=2", "marked=0"))
     verdicts = [elrcheck.check(model=file, settings={"places": n}).verdict for n in (3, 4)]
     assert verdicts == ["holds", "violated"]
