@@ -273,6 +273,10 @@ def _group(
     assumed: tuple[str, ...] = (),
 ) -> AssessedGroup:
     settings, notes = settings_named(request)
+    undecided = recorded.undecided(settings)
+    if undecided:
+        what = "shown in other releases, and undecided in"
+        notes = (*notes, f"{what} {settings.kafka}: {', '.join(undecided)} (`elrcheck show {undecided[0]}`)")
     return AssessedGroup(
         settings,
         recorded.applying(settings),

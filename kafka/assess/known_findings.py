@@ -21,6 +21,8 @@ UPDATE = re.compile(r"Update to (\d+\.\d+)\.\d+ or later")
 """A remedy that is another release, with its line."""
 ABSENCES: Mapping[str, Absence] = {"no": "not-shown", "?": "inconclusive"}
 """Strongest evidence of a finding in a release that does not show it, as the table has it."""
+UNDECIDED = ("?", "-")
+"""Such evidence that decides nothing: all that was tried is inconclusive, or nothing was."""
 
 
 class KnownFindings:
@@ -52,6 +54,18 @@ class KnownFindings:
             every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
             self._of_release[release] = tuple(sorted(every, key=lambda each: each.rank))
         return self._of_release[release]
+
+    def undecided(self, settings: RiskSettings) -> tuple[str, ...]:
+        """Return the findings of other releases that the settings allow and that were not decided in this one."""
+        release = settings.kafka
+        rows = [self._rows[finding.id] for finding in self._findings if finding.needs.met(settings)]
+        return tuple(
+            row.finding
+            for row in rows
+            if row.strongest(release) in UNDECIDED
+            and release not in row.prevented
+            and any(cell.state == "shown" for cell in row.cells)
+        )
 
     def _with_price(self, one: AssessedFinding, here: Set[str], allowed: Set[str]) -> AssessedFinding:
         """Return a finding whose remedy says what an update brings. here, allowed: findings of release, of settings."""

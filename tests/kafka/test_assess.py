@@ -219,6 +219,28 @@ def test_an_upgrade_in_a_few_lines(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke(*question, "--compare", "kafk=4.3")[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("kafka", "elr", "undecided"),
+    [
+        ("4.2.2", None, ["F-56", "F-63", "F-68", "F-70"]),
+        ("4.2.1", None, ["F-67", "F-68", "F-70"]),
+        ("4.2.1", False, ["F-68", "F-70"]),
+        ("3.9", None, ["F-70"]),
+        ("4.3.1", None, []),
+    ],
+)
+def test_what_was_not_tried_in_a_release_is_not_passed_over(
+    kafka: str, elr: bool | None, undecided: list[str], invoke: Invoke
+) -> None:
+    """4.2 stands for 4.2.2, on which less was tried than on 4.2.1 and 4.3.0: F-63 is on both."""
+    (group,) = assess(kafka, elr=elr).groups
+    named = [re.findall(r"F-\d+", note.partition("(")[0]) for note in group.notes if "undecided in" in note]
+    assert [sorted(each) for each in named] == ([undecided] if undecided else [])
+    assert not set(undecided) & {finding.finding for finding in group.findings}
+    printed = " ".join(invoke("assess", "--kafka", kafka, "--fail-on", "never")[1].split())
+    assert ("shown in other releases, and undecided in" in printed) is bool(undecided)
+
+
 def test_what_a_release_cannot_have_is_not_put_down_to_its_settings() -> None:
     """No settings of 3.9 have an ELR; those of 4.1 have one unless it is off."""
     (over_there,) = assess("3.9", compare=("kafka=4.3",)).comparisons
