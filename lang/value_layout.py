@@ -186,12 +186,12 @@ class ValueLayout:
         """Yield (path, scalar type, scalar) of a value in layout order.
 
         A set of more than PACKED possible members has a leaf for each. The length of a sequence is a leaf of kind nat
-        with path `PATH.length`.
+        with path `PATH.length`; one that is too long has the slots of its type.
         """
         match ty.kind:
             case "seq":
                 yield f"{path}.length", Ty("nat", "length", hi=ty.hi), value[0]
-                for k, x in enumerate(value[1]):
+                for k, x in enumerate(value[1][: self.limit(ty.hi)]):
                     yield from self.leaves(x, ty.elem, f"{path}[{k}]")
             case "opt" if ty.flagged:
                 yield f"{path}.present", BOOL, value[0]

@@ -308,7 +308,7 @@ class Transitions:
         """Yield (variable, term) for the history, whose next value is a term over the variables of both states."""
         if self.history is None:
             return
-        leaves = self.structure.leaves(self.structure.cut(self._seen_after, self.seen_ty), self.seen_ty)
+        leaves = self.structure.leaves(self._seen_after, self.seen_ty)
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
             for name, term in zip(terms_of(primed.term), terms_of(new), strict=True):
                 after = formula(term) if z3.is_bool(name) else self.alg.term(term)
