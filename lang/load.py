@@ -385,6 +385,18 @@ def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
     return tuple(states)
 
 
+def searched_from(model: Model, config: ModelConfig) -> tuple[Any, ...]:
+    """Return the initial states of a search (`initial_states`); raise ModelError for one outside the bound.
+
+    TLC does not explore such a state. A search that did would depend on which parts of the bound a step affects.
+    """
+    states = initial_states(model, config)
+    if not all(model.bound.source(config, state) for state in states):
+        help = "begin with another state, or make the bound weaker"
+        raise _error(model.bound, "an initial state is outside the bound", help)
+    return states
+
+
 def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[object, ...]]:
     """Return every choice of the parameters of a function, in lexicographic order; ModelError if they are too many."""
     try:

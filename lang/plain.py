@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, initial_states, instances
+from elrcheck.lang.load import Model, instances, searched_from
 from elrcheck.lang.runtime import ModelConfig, NotEnabled
 
 
@@ -36,7 +36,7 @@ class PlainModel:
     @cached_property
     def starts(self) -> tuple[Any, ...]:
         """The initial states, in the order of the choices of @init; a state may occur more than once."""
-        return initial_states(self.model, self.config)
+        return searched_from(self.model, self.config)
 
     def initial(self) -> Any:
         """The first initial state; most models have no other."""

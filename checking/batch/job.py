@@ -24,6 +24,7 @@ from elrcheck.base.typed.configuration import build_config, check_value, config_
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import Selected
 from elrcheck.explorer.kernel.object_code import ALONE
+from elrcheck.lang.source import ModelError
 from elrcheck.results.check_report import CheckReport
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def check_job(
         return JobAnswer(job.number, report=structs.replace(report, run_dir=None), traces=traces)
     except Interrupted:
         raise
-    except UsageFault as fault:
+    except (UsageFault, ModelError) as fault:  # also a configuration that the model does not fit
         return JobAnswer(job.number, refused=fault.message)
     except ElrError as fault:
         return JobAnswer(job.number, error=f"{fault.code}: {fault.message}")

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, initial_states
+from elrcheck.lang.load import Model, searched_from
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.open_numbers import Parameter
 from elrcheck.lang.lowering.program import Program
@@ -71,7 +71,8 @@ class Lowered:
     def at(self, values: Mapping[str, int]) -> Lowered:
         """Return the program started with these values of the open numbers; the others have their greatest.
 
-        Raise ValueError for a value outside its range, or a number that is not open.
+        Raise ValueError for a value outside its range, or a number that is not open; ModelError for an initial state
+        outside the bound.
         """
         ranges = {parameter.name: range(parameter.lo, parameter.hi + 1) for parameter in self.parameters}
         for name, value in values.items():
@@ -81,9 +82,7 @@ class Lowered:
         for name in sorted(limits_of(self.model.state_ty)):
             if getattr(closed, name) > getattr(self.widest, name):
                 raise ValueError(f"{name} is larger there than in the configuration that was lowered")
-        states = initial_states(self.model, closed)
-        if not all(self.model.bound.source(closed, state) for state in states):
-            raise ValueError("an initial state is outside the bound")
+        states = searched_from(self.model, closed)
         copied = copy.copy(self)
         copied.config = closed
         copied.program = replace(self.program, init=tuple(map(copied.encode, states)))
@@ -174,8 +173,8 @@ def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], vary
 
 
 def initial_scalars(model: Model, plain: Structure) -> list[list[tuple[str, Ty, Scalar]]]:
-    """Return (path, type, scalar) of all scalars of each initial state; ModelError for one outside its type."""
-    states = (plain.lift(state, model.state_ty) for state in initial_states(model, plain.config))
+    """Return (path, type, scalar) of all scalars of each initial state; ModelError for one beyond its type or bound."""
+    states = (plain.lift(state, model.state_ty) for state in searched_from(model, plain.config))
     scalars = [list(plain.leaves(state, model.state_ty)) for state in states]
     for path, ty, scalar in itertools.chain(*scalars):
         (lo, hi), number = bounds(plain, ty), encoded(scalar)

@@ -252,6 +252,21 @@ def test_a_divisor_of_zero_is_refused(tmp_path: Path, invoke: Invoke) -> None:
     assert code == 2 and "`slots`: the model divides by it, so it must be positive" in err
 
 
+def test_an_initial_state_outside_the_bound_is_refused(tmp_path: Path, invoke: Invoke) -> None:
+    """TLC does not explore one; the engines did, and a suite, whose configurations share a kernel, could not."""
+    bound = '@bound\ndef Bound(c: C, s: S) -> bool:\n    """Few."""\n    return s.written + 6 < c.slots\n'
+    file = model_file(tmp_path, RING + bound, "s.head < 7")
+    assert invoke("check", "--model", str(file))[0] == 0
+    for engine in ("local", "numpy", "reference"):
+        code, _, err = invoke("check", "--model", str(file), "--set", "slots=6", "--engine", engine)
+        assert code == 2 and "an initial state is outside the bound" in err and "written.py:" in err, engine
+    suite = tmp_path / "own.toml"
+    both = "".join(f'[[configuration]]\nname = "n{slots}"\nset = {{ slots = {slots} }}\n' for slots in (6, 7))
+    suite.write_text(f'description = "Two."\nscope = "default"\n{both}')
+    code, out, _ = invoke("suite", "--model", str(file), "--file", str(suite))
+    assert "an initial state is outside the bound" in out and "internal" not in out
+
+
 def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Invoke) -> None:
     """The trace has a step that takes a message, into a place that may be empty."""
     file, run = model_file(tmp_path, OPTIONAL, "s.channel.first is None"), tmp_path / "run"
