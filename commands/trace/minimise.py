@@ -215,7 +215,7 @@ def _searched(
     """Return a shorter run if the engine finds one, else this one, and whether none is shorter for certain."""
     from elrcheck.checking.engines import SearchSubject, explore
 
-    if len(run.labels) < 2:
+    if not run.labels:
         return run, True
     limits = Limits(max_depth=len(run.labels) - 1, time_budget=seconds)
     request = CheckRequest(limits=limits, stop_at_first=True)

@@ -89,3 +89,42 @@ def test_a_trace_from_the_second_initial_state(lock: Path, invoke: Invoke, monke
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     code, out, err = invoke("trace", "step", "run/P-1.trace.json", *model)
     assert code == 0 and "VIOLATED P-1" in out and "--repro" not in out, err
+
+
+def test_a_trace_of_one_step_may_be_longer_than_needed(tmp_path: Path, invoke: Invoke) -> None:
+    """Another initial state breaks the property at once."""
+    model = tmp_path / "lamp.py"
+    text = """
+from dataclasses import replace
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, always, config, init, require, state
+
+@config
+class Config:
+    lit: bool = False
+
+@state
+class State:
+    on: bool
+
+@init
+def Init(c: Config, on: bool) -> State:
+    require(not on, "it is off")
+    return State(on=on)
+
+@action
+def Switch(c: Config, s: State) -> State:
+    return replace(s, on=not s.on)
+
+@always("P-1")
+def Off(c: Config, s: State) -> bool:
+    return not s.on
+
+MODEL = ProtocolModel(State, Config)
+"""
+    model.write_text(text)
+    assert invoke("check", "--model", str(model), "--run-dir", "run")[0] == 1
+    trace = ("trace", "minimise", "run/P-1.trace.json", "--search", "--model", str(model), "-f", "json")
+    assert json.loads(invoke(*trace)[1])["shortened"]["steps"] == 1
+    model.write_text(text.replace('    require(not on, "it is off")\n', ""))
+    assert json.loads(invoke(*trace)[1])["shortened"]["steps"] == 0
