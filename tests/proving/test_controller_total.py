@@ -303,6 +303,7 @@ def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
         "code_4_1_0": "proved",
         "code_4_1_1": "proved",
         "code_4_3": "proved",
+        "repaired_4_3": "proved",
         "legacy_strict": "proved",
         "legacy": "proved",
         "rejected_soft_min_isr": "proved",
