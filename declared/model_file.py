@@ -14,9 +14,10 @@ import linecache
 import os
 import sys
 import traceback
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
@@ -140,15 +141,29 @@ def folders_of_models() -> tuple[Path, ...]:
     return tuple(Path(file).parent for file in files if file is not None)
 
 
+class _LoaderByContent(SourceFileLoader):
+    """Loads bytecode that was compiled from the same text. Python compares the size and the second of the last change:
+    it would run what a file said before, if it was changed twice in a second.
+    """
+
+    def path_stats(self, path: str) -> dict[str, float]:
+        """Return the size of a file, and its checksum in place of the time that its bytecode names."""
+        return {**super().path_stats(path), "mtime": zlib.crc32(self.get_data(path))}
+
+
 def _run(file: Path) -> ModuleType:
     source = Path(os.path.realpath(file / "__init__.py" if file.is_dir() else file))  # also of links in a circle
     if not source.is_file():
         raise UsageFault(CODE, f"there is no file {source}", help=EXPECTED)
     name = f"{PREFIX}{file.stem.replace('-', '_')}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
-    folders = [str(source.parent)] if file.is_dir() else None
-    spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
-    if spec is None or not isinstance(spec.loader, SourceFileLoader):
+    if source.suffix != ".py":
         raise UsageFault(CODE, f"{source} is not a Python file", help="its name ends in .py")
+    folders = [str(source.parent)] if file.is_dir() else None
+    for folder in {text.parent for text in source.parent.rglob("*.py")} if folders else ():
+        sys.path_importer_cache[str(folder)] = FileFinder(str(folder), (_LoaderByContent, [".py"]))
+    loader = _LoaderByContent(name, str(source))
+    spec = importlib.util.spec_from_file_location(name, source, loader=loader, submodule_search_locations=folders)
+    assert spec is not None and spec.loader is not None
     for text in sources_of(file):
         read_text(text, Codes(CODE), LIMIT)  # Python runs bytes that are not UTF-8, but nothing here can quote them
     for before in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
